@@ -1,0 +1,50 @@
+# `make demo` and `make test` need Go and git, nothing else.
+
+GO     ?= go
+PKG    ?= ./...
+BIN    := bin/quire$(shell $(GO) env GOEXE)
+
+# The linters are pinned, and fetched by the Go command when they are asked for.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint vet bench bench-pool schema
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+build: ## build bin/quire, one static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/quire
+
+demo: build ## audit a small session that is in the repository
+	@echo
+	@echo 'A coding agent fixed two small bugs in one afternoon. What did that cost, what was'
+	@echo 'paid for more than once, and what would have been cheaper? From its log alone:'
+	@echo
+	@echo '  $$ quire audit examples/demo/session.jsonl'
+	@echo
+	@$(BIN) audit examples/demo/session.jsonl
+
+test: ## run all tests
+	$(GO) test $(PKG)
+
+race: ## run the tests with the race detector (needs gcc)
+	CGO_ENABLED=1 $(GO) test -race -short $(PKG)
+
+vet: ## gofmt and go vet
+	@files="$$(gofmt -l cmd internal)"; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
+	$(GO) vet $(PKG)
+
+lint: vet ## vet, staticcheck and golangci-lint
+	$(GO) run $(STATICCHECK) $(PKG)
+	$(GO) run $(GOLANGCI) run $(PKG)
+
+bench: ## run the benchmarks
+	$(GO) test -run '^$$' -bench . -benchmem $(PKG)
+
+bench-pool: ## measure a generated pool of a million pages (minutes, 2 GB of disk)
+	QUIRE_MILLION=1 $(GO) test -run '^$$' -bench Million -timeout 60m $(PKG)
+
+schema: ## write docs/settings.schema.json anew
+	$(GO) run ./cmd/quire config schema > docs/settings.schema.json
