@@ -1,0 +1,155 @@
+package retrieve
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/quire-agent/quire/internal/quire"
+)
+
+// The factors of the rules. They were fitted by `quire eval recall`.
+const (
+	exactPath    = 2    // the page is about a path that the query names
+	superseded   = 0.6  // another page took its place
+	failed       = 0.7  // an attempt that failed
+	takenBack    = 0.4  // an attempt that was reverted or abandoned
+	sameSession  = 1.15 // the session at hand
+	sameTask     = 1.2  // the task at hand
+	freshness    = 0.2  // what a page of this moment gets on top
+	freshCalls   = 100  // calls after which half of that is left
+	freshDays    = 7    // the same for other sessions, in days
+	constantText = 0.8  // text that a machine put into the user's role
+	nearFloor    = 0.4  // words of the query scattered over the page
+	nearShare    = 0.6  // what is added where all stand together
+)
+
+// order scores what was found by the rules and puts the best first; of equals
+// the newer one.
+func order(q *Query, w *wish, found []Candidate, rows map[quire.PageRef]*ranked) []*ranked {
+	list := make([]*ranked, 0, len(rows))
+	seen := map[quire.PageRef]bool{}
+	for _, c := range found {
+		r := rows[c.Ref]
+		if r == nil {
+			continue
+		}
+		r.base = c.Score
+		r.judge(q, w)
+		seen[c.Ref] = true
+		list = append(list, r)
+	}
+	for ref, r := range rows {
+		if !seen[ref] && r.score > 0 {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, compare)
+	return list
+}
+
+func compare(a, b *ranked) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.row.Session, a.row.Session), cmp.Compare(b.row.Number, a.row.Number))
+}
+
+// judge applies the rules to the score of the index.
+func (r *ranked) judge(q *Query, w *wish) {
+	if r.score < byName {
+		r.score = r.base
+	}
+	rule := r.rule
+	if about := slices.IndexFunc(w.paths, func(p string) bool { return samePath(p, r.row.Target) }); about >= 0 {
+		rule("is about "+w.paths[about], exactPath)
+	}
+	if r.row.By > 0 {
+		rule("superseded by "+r.row.By.String(), superseded)
+	}
+	if !q.Failed && !w.failed {
+		rule("outcome "+string(r.row.Outcome), outcomeFactor(r.row.Outcome))
+	}
+	if r.row.Kind == quire.PageMachine {
+		rule("machine-made text", constantText)
+	}
+	if r.row.Session == q.Reader.Session {
+		rule("this session", sameSession)
+	}
+	if q.Task != "" && slices.Contains(r.row.Tasks, q.Task) {
+		rule("this task", sameTask)
+	}
+	rule("age", r.fresh(q))
+}
+
+// rule multiplies the score.
+func (r *ranked) rule(what string, factor float64) {
+	if factor != 1 {
+		r.score *= factor
+		r.why = append(r.why, Reason{What: what, Factor: factor})
+	}
+}
+
+func outcomeFactor(o quire.Outcome) float64 {
+	switch o {
+	case quire.OutcomeError:
+		return failed
+	case quire.OutcomeReverted, quire.OutcomeAbandoned:
+		return takenBack
+	default:
+		return 1
+	}
+}
+
+// fresh favours what is new, by calls in this session and by days elsewhere.
+func (r *ranked) fresh(q *Query) float64 {
+	if r.row.Session == q.Reader.Session && q.Call > 0 {
+		return 1 + freshness*math.Exp2(-float64(max(q.Call-r.row.Call, 0))/freshCalls)
+	}
+	if q.Now.IsZero() || r.row.At.IsZero() {
+		return 1
+	}
+	days := max(q.Now.Sub(r.row.At), 0).Hours() / 24
+	return 1 + freshness*math.Exp2(-days/freshDays)
+}
+
+// samePath reports whether two paths are the same as far as the shorter one
+// goes, by whole elements and without regard to case.
+func samePath(a, b string) bool {
+	b = strings.TrimPrefix(strings.ToLower(b), "./")
+	a, b = strings.Trim(a, "/"), strings.Trim(b, "/")
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a != "" && (a == b || strings.HasSuffix(b, "/"+a))
+}
+
+// newestFirst moves a page directly behind the one that took its place, where
+// it stands before it and was not named.
+func newestFirst(list []shown) []shown {
+	at := make(map[quire.PageRef]int, len(list))
+	for i, r := range list {
+		at[r.row.Ref()] = i
+	}
+	behind := map[int][]int{}
+	moved := make([]bool, len(list))
+	for i, r := range list {
+		j, ok := at[quire.PageRef{Session: r.row.Session, Page: r.row.By}]
+		if r.row.By > 0 && ok && j > i && r.score < byName {
+			behind[j] = append(behind[j], i)
+			moved[i] = true
+		}
+	}
+	out := make([]shown, 0, len(list))
+	var place func(i int)
+	place = func(i int) {
+		out = append(out, list[i])
+		for _, k := range behind[i] {
+			place(k)
+		}
+	}
+	for i := range list {
+		if !moved[i] {
+			place(i)
+		}
+	}
+	return out
+}
