@@ -1,0 +1,280 @@
+package eval
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/retrieve"
+	"github.com/quire-agent/quire/internal/shingle"
+)
+
+// The rules by which a later need becomes a question to retrieval.
+const (
+	newestResults = 20    // a page among so many newest results is not asked for
+	longAgo       = 30    // calls since it was last quoted
+	turnCalls     = 5     // calls of a turn for whose needs the user's words are the question
+	recallTokens  = 2_000 // of hits, within which the needed text is looked for
+	recallHits    = 10    // asked for
+	questionBytes = 2_000 // of a question: what is longer was pasted
+)
+
+// A question is what was said before a call needed pages that were long out of
+// sight.
+type question struct {
+	kind  string // user, before, full, own
+	call  int32
+	text  string
+	needs []int // indexes of Needs
+}
+
+// questions lists the questions of a session in the order of their calls: of
+// each strict need whose page is not among the newest results and was last
+// quoted long ago,
+//
+//	user    the user's words, where they began the turn a few calls ago
+//	before  the arguments of the tool calls of the call before
+//	full    those of the call itself
+//	own     the same without the lines that it quotes
+func (s *Session) questions() (out []question, err error) {
+	quoted := s.admitted()
+	for i := 0; i < len(s.Needs); {
+		j, call := i, s.Needs[i].Call
+		var due []int
+		for ; j < len(s.Needs) && s.Needs[j].Call == call; j++ {
+			if n := &s.Needs[j]; call-quoted[n.Page] >= longAgo && !s.newest(n.Page, call) {
+				due = append(due, j)
+			}
+		}
+		for ; i < j; i++ {
+			quoted[s.Needs[i].Page] = call
+		}
+		if len(due) == 0 {
+			continue
+		}
+		asked, err := s.ask(call, due)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, asked...)
+	}
+	return out, nil
+}
+
+// admitted is the call at which each page came, by page; index 0 is no page.
+func (s *Session) admitted() []int32 {
+	out := make([]int32, len(s.Pages)+1)
+	for i := range s.Pages {
+		out[i+1] = int32(s.Pages[i].Call)
+	}
+	return out
+}
+
+// newest reports whether a page is among the newest results of the prompt of a
+// call.
+func (s *Session) newest(n quire.PageNumber, call int32) bool {
+	seen := 0
+	for i := s.known(call); i > 0 && seen < newestResults; i-- {
+		if p := &s.Pages[i-1]; p.Kind == quire.PageTool && p.Bytes > 0 {
+			if seen++; p.Number == n {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// inPrompt lists the newest results: what a question cannot be after.
+func (s *Session) inPrompt(call int32) (out []quire.PageRef) {
+	for i := s.known(call); i > 0 && len(out) < newestResults; i-- {
+		if p := &s.Pages[i-1]; p.Kind == quire.PageTool && p.Bytes > 0 {
+			out = append(out, quire.PageRef{Session: 1, Page: p.Number})
+		}
+	}
+	return out
+}
+
+// known is how many pages there are before a call answers.
+func (s *Session) known(call int32) int {
+	n := len(s.Pages)
+	for n > 0 && int32(s.Pages[n-1].Call) > call {
+		n--
+	}
+	return n
+}
+
+func (s *Session) ask(call int32, due []int) (out []question, err error) {
+	add := func(kind, text string, needs []int) {
+		text = strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), questionBytes)], ""))
+		if text != "" {
+			out = append(out, question{kind, call, text, needs})
+		}
+	}
+	turn, since := s.Calls[call].Turn, int32(0)
+	for since < turnCalls && since < call && s.Calls[call-since-1].Turn == turn {
+		since++
+	}
+	if since < turnCalls {
+		text, err := s.said(func(it *Item) bool {
+			return it.Kind == quire.PartUser && it.Origin == quire.OriginFirst && it.Turn == turn && it.Call <= call
+		})
+		if err != nil {
+			return nil, err
+		}
+		add("user", text, due)
+	}
+	if call > 0 {
+		text, err := s.said(func(it *Item) bool { return it.Kind == quire.PartToolCall && it.By == call-1 })
+		if err != nil {
+			return nil, err
+		}
+		add("before", text, due)
+	}
+	text, err := s.said(func(it *Item) bool { return it.Kind == quire.PartToolCall && it.By == call })
+	if err != nil {
+		return nil, err
+	}
+	add("full", text, due)
+	for _, d := range due {
+		add("own", withoutQuotes(text, s.Needs[d].Shingles), []int{d})
+	}
+	return out, nil
+}
+
+// said joins the bodies of items.
+func (s *Session) said(want func(*Item) bool) (string, error) {
+	var parts []string
+	for i := range s.Items {
+		if !want(&s.Items[i]) {
+			continue
+		}
+		text, err := s.Bodies.Get(s.Items[i].Body)
+		if err != nil {
+			return "", fmt.Errorf("read a question: %w", err)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "\n"), nil
+}
+
+// withoutQuotes takes the lines out of a text that hold given shingles.
+func withoutQuotes(text string, shingles []uint64) string {
+	lines := strings.Split(text, "\n")
+	shingle.Scan(text, func(g shingle.Shingle) bool {
+		if _, ok := slices.BinarySearch(shingles, g.Hash); ok {
+			for i := g.First; i <= g.Last; i++ {
+				lines[i-1] = ""
+			}
+		}
+		return true
+	})
+	return strings.Join(slices.DeleteFunc(lines, func(l string) bool { return l == "" }), "\n")
+}
+
+// A recallTable is the page table of a session that grows as it is replayed. It
+// is used by one goroutine.
+type recallTable struct {
+	s     *Session
+	rows  []quire.Row
+	args  map[quire.PageNumber][]Ref
+	last  map[string]int // what a page is about → its row
+	index *retrieve.Index
+	flat  *retrieve.Index // everything in one field
+}
+
+const recallOwner = quire.Principal("user:eval")
+
+func newRecallTable(s *Session) *recallTable {
+	m, flat := &retrieve.Memory{}, &retrieve.Memory{}
+	t := &recallTable{s: s, args: map[quire.PageNumber][]Ref{}, last: map[string]int{}, index: retrieve.NewIndex(m, m), flat: retrieve.NewIndex(flat, flat)}
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Kind == quire.PartToolCall && it.Page > 0 {
+			t.args[it.Page] = append(t.args[it.Page], it.Body)
+		}
+	}
+	return t
+}
+
+// Rows is that of [retrieve.Rows].
+func (t *recallTable) Rows(_ context.Context, _ quire.Reader, f quire.Filter) iter.Seq2[quire.Row, error] {
+	return func(yield func(quire.Row, error) bool) {
+		for _, n := range f.Pages {
+			if int(n) <= len(t.rows) && !yield(t.rows[n-1], nil) {
+				return
+			}
+		}
+	}
+}
+
+// Text is that of [retrieve.Texts].
+func (t *recallTable) Text(_ context.Context, r *quire.Row) (string, error) {
+	return t.s.pageText(r.Number)
+}
+
+// grow takes in the pages that are there before a call answers.
+func (t *recallTable) grow(ctx context.Context, call int32) error {
+	var docs, flat []retrieve.Document
+	for known := t.s.known(call); len(t.rows) < known; {
+		r := t.enter(t.s.Pages[len(t.rows)])
+		text, err := t.s.pageText(r.Number)
+		if err != nil {
+			return err
+		}
+		args, err := t.arguments(r.Number)
+		if err != nil {
+			return err
+		}
+		if d, ok := retrieve.NewDocument(r, t.s.Info.Project, text, args); ok {
+			docs, flat = append(docs, d), append(flat, flatten(d))
+		}
+	}
+	if err := errors.Join(t.index.Add(ctx, docs), t.flat.Add(ctx, flat)); err != nil {
+		return err
+	}
+	_, first := t.index.Merge(ctx)
+	_, second := t.flat.Merge(ctx)
+	return errors.Join(first, second)
+}
+
+// flatten puts everything into one field.
+func flatten(d retrieve.Document) retrieve.Document {
+	d.Fields[retrieve.FieldBody] = d.Fields[retrieve.FieldPath] + "\n" + d.Fields[retrieve.FieldCommand] + "\n" + d.Fields[retrieve.FieldBody]
+	d.Fields[retrieve.FieldPath], d.Fields[retrieve.FieldCommand], d.Fields[retrieve.FieldSymbol] = "", "", ""
+	return d
+}
+
+func (t *recallTable) arguments(n quire.PageNumber) (string, error) {
+	var out []string
+	for _, ref := range t.args[n] {
+		text, err := t.s.Bodies.Get(ref)
+		if err != nil {
+			return "", err
+		}
+		_, text, _ = strings.Cut(text, "\n")
+		out = append(out, text)
+	}
+	return strings.Join(out, "\n"), nil
+}
+
+// enter makes the row of a page. Of two that ask for the same the later takes
+// the place of the earlier.
+func (t *recallTable) enter(p quire.Page) *quire.Row {
+	r := quire.Row{Page: p, Session: 1, Outcome: quire.OutcomeUnknown, Owner: recallOwner, Scope: quire.ScopeSession}
+	if p.Call < len(t.s.Calls) {
+		r.At = t.s.Calls[p.Call].At
+	}
+	if p.Kind == quire.PageTool && p.Target != "" {
+		key := fmt.Sprintf("%s\x00%s\x00%v", p.Action, p.Target, p.Lines)
+		if i, ok := t.last[key]; ok && (p.Action == quire.ActionRead || p.Action == quire.ActionRun) {
+			t.rows[i].By = p.Number
+			r.Replace = []quire.PageNumber{t.rows[i].Number}
+		}
+		t.last[key] = len(t.rows)
+	}
+	t.rows = append(t.rows, r)
+	return &t.rows[len(t.rows)-1]
+}

@@ -1,0 +1,305 @@
+package eval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/retrieve"
+	"github.com/quire-agent/quire/internal/shingle"
+)
+
+// The ways of retrieval that are compared.
+const (
+	wayQuire  = "quire"    // the surface
+	wayPlain  = "bm25"     // BM25 over the body and the target, without fields and rules
+	wayNewest = "newest-5" // the newest results that are not in the prompt
+)
+
+// A RecallScore counts how often retrieval found what was needed.
+type RecallScore struct {
+	Asked int     `json:"asked"` // pairs of a question and a page that it needs
+	At1   float64 `json:"recall_at_1"`
+	At5   float64 `json:"recall_at_5"`
+	At10  float64 `json:"recall_at_10"`
+	Rank  float64 `json:"reciprocal_rank"` // mean
+
+	// Text is of the pairs whose needed text stood in 2,000 tokens of lines; nil
+	// for ways that show none.
+	Text *float64 `json:"text_within_2000"`
+}
+
+// recallScore is the score of one pair: the rank from 1, 0 for not found.
+func recallScore(rank int) RecallScore {
+	s := RecallScore{Asked: 1, At1: within(rank, 1), At5: within(rank, 5), At10: within(rank, 10)}
+	if rank > 0 {
+		s.Rank = 1 / float64(rank)
+	}
+	return s
+}
+
+// shows adds whether the text was shown.
+func (r RecallScore) shows(text bool) RecallScore {
+	r.Text = new(float64)
+	if text {
+		*r.Text = 1
+	}
+	return r
+}
+
+func within(rank, n int) float64 {
+	if rank > 0 && rank <= n {
+		return 1
+	}
+	return 0
+}
+
+// plus adds counts.
+func (r RecallScore) plus(o RecallScore) RecallScore {
+	r.Asked += o.Asked
+	r.At1, r.At5, r.At10, r.Rank = r.At1+o.At1, r.At5+o.At5, r.At10+o.At10, r.Rank+o.Rank
+	switch {
+	case r.Text == nil:
+		r.Text = o.Text
+	case o.Text != nil:
+		sum := *r.Text + *o.Text
+		r.Text = &sum
+	}
+	return r
+}
+
+// shares turns counts into shares.
+func (r RecallScore) shares() RecallScore {
+	n := float64(max(r.Asked, 1))
+	r.At1, r.At5, r.At10, r.Rank = r.At1/n, r.At5/n, r.At10/n, r.Rank/n
+	if r.Text != nil {
+		share := *r.Text / n
+		r.Text = &share
+	}
+	return r
+}
+
+// Recall holds what retrieval found, by way and by kind of question. Scores are
+// counts until [Recall.Shares].
+type Recall map[string]map[string]RecallScore
+
+func (r Recall) add(way, kind string, s RecallScore) {
+	if r[way] == nil {
+		r[way] = map[string]RecallScore{}
+	}
+	r[way][kind] = r[way][kind].plus(s)
+}
+
+// Add adds the counts of another.
+func (r Recall) Add(o Recall) {
+	for way, kinds := range o {
+		for kind, s := range kinds {
+			r.add(way, kind, s)
+		}
+	}
+}
+
+// Shares turns counts into shares.
+func (r Recall) Shares() Recall {
+	out := Recall{}
+	for way, kinds := range r {
+		for kind, s := range kinds {
+			out.add(way, kind, s.shares())
+		}
+	}
+	return out
+}
+
+// An asker puts questions to a table.
+type asker struct {
+	pages *retrieve.Pages
+	table *recallTable
+	found Recall
+}
+
+// RecallSession asks what a session needed later, at the time when it did, and
+// counts what was found.
+func RecallSession(ctx context.Context, s *Session) (Recall, error) {
+	asked, err := s.questions()
+	if err != nil {
+		return nil, fmt.Errorf("recall %s: %w", s.Path, err)
+	}
+	t := newRecallTable(s)
+	a := asker{&retrieve.Pages{Index: t.index, Table: t, Texts: t}, t, Recall{}}
+	for i := range asked {
+		if err := t.grow(ctx, asked[i].call); err != nil {
+			return nil, fmt.Errorf("recall %s: %w", s.Path, err)
+		}
+		if err := a.ask(ctx, &asked[i]); err != nil {
+			return nil, fmt.Errorf("recall %s, call %d: %w", s.Path, asked[i].call, err)
+		}
+	}
+	return a.found, nil
+}
+
+// ask puts one question in each way.
+func (a *asker) ask(ctx context.Context, q *question) error {
+	s := a.table.s
+	query := retrieve.Query{
+		Text: q.text, Reader: quire.Reader{Who: recallOwner, Session: 1}, Call: int(q.call), Now: s.Calls[q.call].At,
+		Limit: recallHits, Budget: recallTokens, Except: s.inPrompt(q.call),
+	}
+	hits, err := a.pages.Search(ctx, query)
+	if err != nil {
+		return err
+	}
+	plain, err := a.table.plain(ctx, q.text, &query)
+	if err != nil {
+		return err
+	}
+	newest := a.table.newest(&query)
+	shown := shinglesIn(linesText(hits))
+	for _, i := range q.needs {
+		n := &s.Needs[i]
+		kinds, err := a.table.kinds(q, n)
+		if err != nil {
+			return err
+		}
+		for _, kind := range kinds {
+			a.found.add(wayQuire, kind, recallScore(rankIn(hits, n.Page)).shows(served(shown, n.keys())))
+			a.found.add(wayPlain, kind, recallScore(slices.Index(plain, n.Page)+1))
+			a.found.add(wayNewest, kind, recallScore(slices.Index(newest, n.Page)+1))
+		}
+	}
+	return nil
+}
+
+// keys are the shingles that are looked for.
+func (n *Need) keys() []uint64 {
+	if n.Strict {
+		return n.StrictShingles
+	}
+	return n.Shingles
+}
+
+// kinds says under which names a pair is counted: by the strictness of the
+// need, by where the question comes from, and by what of the page it names.
+func (t *recallTable) kinds(q *question, n *Need) ([]string, error) {
+	names, err := t.names(q, n)
+	if err != nil {
+		return nil, err
+	}
+	kind := q.kind
+	if !n.Strict {
+		kind = "wide " + kind
+	}
+	return []string{kind, kind + ", " + names}, nil
+}
+
+// names says what of the needed page the question names: its path, or an
+// identifier that has parts or digits and stands in the needed lines.
+func (t *recallTable) names(q *question, n *Need) (string, error) {
+	text, err := t.s.pageText(n.Page)
+	if err != nil {
+		return "", err
+	}
+	needed := map[string]bool{}
+	retrieve.Scan(linesOf(text, locate(text, n.keys())), func(term []byte, k retrieve.TermKind) {
+		if k == retrieve.TermWhole {
+			needed[string(term)] = true
+		}
+	})
+	target := strings.ToLower(t.s.Pages[n.Page-1].Target)
+	path, symbol := false, false
+	retrieve.Scan(q.text, func(term []byte, k retrieve.TermKind) {
+		if k == retrieve.TermWhole {
+			symbol = symbol || needed[string(term)]
+			path = path || isFile(string(term), target)
+		}
+	})
+	switch {
+	case path:
+		return "names path", nil
+	case symbol:
+		return "names symbol", nil
+	default:
+		return "names nothing", nil
+	}
+}
+
+// isFile reports whether a term with a dot is the end of a path, or the path
+// the end of it.
+func isFile(term, target string) bool {
+	return strings.Contains(term, ".") && target != "" &&
+		(strings.HasSuffix("/"+target, "/"+term) || strings.HasSuffix("/"+term, "/"+strings.TrimPrefix(target, "/")))
+}
+
+// plain is BM25 over one field.
+func (t *recallTable) plain(ctx context.Context, text string, q *retrieve.Query) (out []quire.PageNumber, err error) {
+	found, err := t.flat.Candidates(ctx, plainTerms(text), &q.Reader, recallHits+len(q.Except))
+	for _, c := range found {
+		if !slices.Contains(q.Except, c.Ref) {
+			out = append(out, c.Ref.Page)
+		}
+	}
+	return out[:min(len(out), recallHits)], err
+}
+
+func plainTerms(text string) (terms []retrieve.Term) {
+	seen := map[string]bool{}
+	retrieve.Scan(text, func(term []byte, _ retrieve.TermKind) {
+		if !seen[string(term)] {
+			seen[string(term)] = true
+			terms = append(terms, retrieve.Term{Text: string(term), Weight: 1})
+		}
+	})
+	return terms
+}
+
+// newest lists the newest results that are not in the prompt.
+func (t *recallTable) newest(q *retrieve.Query) (out []quire.PageNumber) {
+	for i := len(t.rows); i > 0 && len(out) < 5; i-- {
+		if r := &t.rows[i-1]; r.Kind == quire.PageTool && r.Bytes > 0 && !slices.Contains(q.Except, r.Ref()) {
+			out = append(out, r.Number)
+		}
+	}
+	return out
+}
+
+// rankIn is the rank of the hit that is a page or says the same, from 1; 0 for
+// none.
+func rankIn(hits []retrieve.Hit, n quire.PageNumber) int {
+	return slices.IndexFunc(hits, func(h retrieve.Hit) bool {
+		return h.Ref.Page == n || slices.ContainsFunc(h.Copied, func(r quire.PageRef) bool { return r.Page == n })
+	}) + 1
+}
+
+func linesText(hits []retrieve.Hit) string {
+	var b strings.Builder
+	for i := range hits {
+		for _, l := range hits[i].Lines {
+			b.WriteString(l.Text + "\n")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func shinglesIn(text string) map[uint64]bool {
+	set := map[uint64]bool{}
+	shingle.Scan(text, func(g shingle.Shingle) bool {
+		set[g.Hash] = true
+		return true
+	})
+	return set
+}
+
+// servedAt is the share of a need's shingles that serves it.
+const servedAt = 0.8
+
+func served(shown map[uint64]bool, keys []uint64) bool {
+	found := 0
+	for _, k := range keys {
+		if shown[k] {
+			found++
+		}
+	}
+	return float64(found) >= servedAt*float64(len(keys))
+}

@@ -1,0 +1,258 @@
+package eval
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/retrieve"
+)
+
+//go:embed recallset/grammar.txt
+var recallGrammar string
+
+// A phrase is a line of the grammar.
+type phrase struct {
+	zh, zhAsked string
+	en, enAsked string
+	name, code  string
+}
+
+// A grammar holds the phrases by kind, in their order.
+type grammar map[string][]phrase
+
+func parseGrammar(text string) (grammar, error) {
+	g := grammar{}
+	for i, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		cells := strings.Split(line, "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if len(cells) < 4 {
+			return nil, fmt.Errorf("line %d of the grammar has %d cells, want 4 or more", i+1, len(cells))
+		}
+		cells = append(cells, "", "", "")
+		g[cells[0]] = append(g[cells[0]], phrase{cells[1], cells[2], cells[3], cells[4], cells[5], cells[6]})
+	}
+	return g, nil
+}
+
+// deal picks a phrase so that it says nothing of what the page is about.
+func (g grammar) deal(kind string, part, trouble int) phrase {
+	list := g[kind]
+	return list[(part*7+trouble*5+part*trouble)%len(list)]
+}
+
+// A writtenSet is a set of pages with questions that have one answer each. The
+// three sets say the same in three languages, so that they can be compared.
+type writtenSet struct {
+	name  string
+	page  func(g grammar, part, trouble int) (target, text string)
+	asked func(g grammar, part, trouble int) string
+}
+
+func writtenSets() []writtenSet {
+	return []writtenSet{
+		{"english", englishPage, englishQuestion},
+		{"chinese", chinesePage, chineseQuestion},
+		{"mixed", mixedPage, mixedQuestion},
+	}
+}
+
+// askedOf is how many of three pages are asked for.
+const askedOf = 2
+
+// A written is a page of a set with its question, "" where it has none.
+type written struct {
+	row      quire.Row
+	text     string
+	question string
+}
+
+// pages writes the pages of a set, numbered from 1.
+func (s *writtenSet) pages(g grammar) (out []written) {
+	for p := range g["part"] {
+		for t := range g["trouble"] {
+			target, text := s.page(g, p, t)
+			w := written{text: text, row: quire.Row{
+				Page: quire.Page{
+					Number: quire.PageNumber(len(out) + 1), Kind: quire.PageTool, Class: quire.ClassProse, Tool: "read",
+					Action: quire.ActionRead, Target: target, Body: quire.Sum(text), Bytes: len(text), Call: len(out),
+				},
+				Session: 1, Outcome: quire.OutcomeUnknown, Owner: recallOwner, Scope: quire.ScopeSession,
+			}}
+			if len(out)%3 < askedOf {
+				w.question = s.asked(g, p, t)
+			}
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+func chinesePage(g grammar, p, t int) (target, text string) {
+	part, trouble := g["part"][p], g["trouble"][t]
+	cause, remedy, aside := g.deal("cause", p, t), g.deal("remedy", p, t), g.deal("aside", p, t)
+	switch (p + t) % 3 {
+	case 0:
+		return fmt.Sprintf("notes/%03d.md", p*37+t), fmt.Sprintf("# 排查记录\n\n现象：%s%s。\n\n原因：%s。\n处理：%s。\n\n备注：%s。\n",
+			part.zh, trouble.zh, cause.zh, remedy.zh, aside.zh)
+	case 1:
+		return fmt.Sprintf("logs/%03d.log", p*37+t), fmt.Sprintf("08:12:40 信息 开始检查\n08:12:41 错误 %s%s\n08:12:41 信息 %s\n08:12:58 信息 结论：%s\n08:13:02 信息 下一步：%s\n",
+			part.zh, trouble.zh, aside.zh, cause.zh, remedy.zh)
+	default:
+		return fmt.Sprintf("review/%03d.txt", p*37+t), fmt.Sprintf("提交说明\n\n修复%s的问题：%s。根本原因是%s。\n这次的做法是%s。%s。\n",
+			part.zh, trouble.zh, cause.zh, remedy.zh, aside.zh)
+	}
+}
+
+func chineseQuestion(g grammar, p, t int) string {
+	part, trouble := g["part"][p], g["trouble"][t]
+	forms := []string{"上次%s%s的问题是怎么解决的？", "%s为什么会%s，原因查清了吗", "%s%s，当时改了什么", "帮我找一下%s%s的记录"}
+	return fmt.Sprintf(forms[(p*3+t)%len(forms)], part.zhAsked, trouble.zhAsked)
+}
+
+func englishPage(g grammar, p, t int) (target, text string) {
+	part, trouble := g["part"][p], g["trouble"][t]
+	cause, remedy, aside := g.deal("cause", p, t), g.deal("remedy", p, t), g.deal("aside", p, t)
+	switch (p + t) % 3 {
+	case 0:
+		return fmt.Sprintf("notes/%03d.md", p*37+t), fmt.Sprintf("# Investigation\n\nSymptom: %s %s.\n\nCause: %s.\nFix: %s.\n\nRemark: %s.\n",
+			part.en, trouble.en, cause.en, remedy.en, aside.en)
+	case 1:
+		return fmt.Sprintf("logs/%03d.log", p*37+t), fmt.Sprintf("08:12:40 INFO check begins\n08:12:41 ERROR %s %s\n08:12:41 INFO %s\n08:12:58 INFO conclusion: %s\n08:13:02 INFO next: %s\n",
+			part.en, trouble.en, aside.en, cause.en, remedy.en)
+	default:
+		return fmt.Sprintf("review/%03d.txt", p*37+t), fmt.Sprintf("Commit message\n\nFix for %s: it %s. The root cause is that %s.\nWhat was done this time: %s. Besides, %s.\n",
+			part.en, trouble.en, cause.en, remedy.en, aside.en)
+	}
+}
+
+func englishQuestion(g grammar, p, t int) string {
+	part, trouble := g["part"][p], g["trouble"][t]
+	forms := []string{"how did we solve %s and %s last time?", "why did %s have this: %s, is the cause known", "%s, %s, what was changed then", "find the record about %s and %s"}
+	return fmt.Sprintf(forms[(p*3+t)%len(forms)], part.enAsked, trouble.enAsked)
+}
+
+// mixedPage is Chinese text with names of code in it. What names the page is
+// its path, its function or its error code, in turn.
+func mixedPage(g grammar, p, t int) (target, text string) {
+	part, trouble := g["part"][p], g["trouble"][t]
+	cause, remedy := g.deal("cause", p, t), g.deal("remedy", p, t)
+	target = fmt.Sprintf("notes/%03d.md", p*37+t)
+	return target, fmt.Sprintf("现象：%s（%s，见 %s）%s，日志里有 %s。\n\n```\nerror[%s]: %s failed in %s at %s:%d\n```\n\n原因：%s。\n处理：%s，涉及 `%s`。\n",
+		part.zh, part.name, part.code, trouble.zh, trouble.code,
+		trouble.code, trouble.name, part.name, part.code, 20+3*t, cause.zh, remedy.zh, trouble.name)
+}
+
+func mixedQuestion(g grammar, p, t int) string {
+	part, trouble := g["part"][p], g["trouble"][t]
+	switch (p*3 + t) % 4 {
+	case 0:
+		return fmt.Sprintf("%s 报 %s 是什么原因", part.name, trouble.code)
+	case 1:
+		return fmt.Sprintf("%s 里%s的问题怎么改的", part.code, trouble.zhAsked)
+	case 2:
+		return fmt.Sprintf("%s 的 %s 出错，当时怎么处理", part.zhAsked, trouble.name)
+	default:
+		return fmt.Sprintf("%s和 %s 有关的%s", part.name, trouble.name, trouble.zhAsked)
+	}
+}
+
+// A writtenTable is the page table and the texts of a set.
+type writtenTable []written
+
+// Rows is that of [retrieve.Rows].
+func (t writtenTable) Rows(_ context.Context, _ quire.Reader, f quire.Filter) iter.Seq2[quire.Row, error] {
+	return func(yield func(quire.Row, error) bool) {
+		for _, n := range f.Pages {
+			if int(n) <= len(t) && !yield(t[n-1].row, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Text is that of [retrieve.Texts].
+func (t writtenTable) Text(_ context.Context, r *quire.Row) (string, error) {
+	return t[r.Number-1].text, nil
+}
+
+// RecallWritten asks the questions that were written for it: in English, in
+// Chinese, and in Chinese with names of code. Each has one answer among 360
+// pages.
+func RecallWritten(ctx context.Context) (Recall, error) {
+	g, err := parseGrammar(recallGrammar)
+	if err != nil {
+		return nil, err
+	}
+	found := Recall{}
+	for _, set := range writtenSets() {
+		if err := set.run(ctx, g, found); err != nil {
+			return nil, fmt.Errorf("recall, written questions in %s: %w", set.name, err)
+		}
+	}
+	return found, nil
+}
+
+func (s *writtenSet) run(ctx context.Context, g grammar, found Recall) error {
+	t := writtenTable(s.pages(g))
+	index, flat, err := t.index(ctx)
+	if err != nil {
+		return err
+	}
+	pages := retrieve.Pages{Index: index, Table: t, Texts: t}
+	for i := range t {
+		if t[i].question == "" {
+			continue
+		}
+		q := retrieve.Query{Text: t[i].question, Reader: quire.Reader{Who: recallOwner, Session: 1}, Limit: recallHits, Budget: recallTokens}
+		hits, err := pages.Search(ctx, q)
+		if err != nil {
+			return err
+		}
+		plain, err := flat.Candidates(ctx, plainTerms(q.Text), &q.Reader, recallHits)
+		if err != nil {
+			return err
+		}
+		n := t[i].row.Number
+		newest := 0
+		if back := len(t) - int(n); back < 5 {
+			newest = back + 1
+		}
+		found.add(wayQuire, s.name, recallScore(rankIn(hits, n)).shows(served(shinglesIn(linesText(hits)), keysOf(t[i].text))))
+		found.add(wayPlain, s.name, recallScore(slices.IndexFunc(plain, func(c retrieve.Candidate) bool { return c.Ref.Page == n })+1))
+		found.add(wayNewest, s.name, recallScore(newest))
+	}
+	return nil
+}
+
+func keysOf(text string) (keys []uint64) {
+	for k := range shinglesIn(text) {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+// index makes the index of a set and the one with everything in one field.
+func (t writtenTable) index(ctx context.Context) (index, flat *retrieve.Index, err error) {
+	var docs, flattened []retrieve.Document
+	for i := range t {
+		d, ok := retrieve.NewDocument(&t[i].row, "", t[i].text, "")
+		if !ok {
+			return nil, nil, fmt.Errorf("page %v is no document", t[i].row.Number)
+		}
+		docs, flattened = append(docs, d), append(flattened, flatten(d))
+	}
+	a, b := &retrieve.Memory{}, &retrieve.Memory{}
+	index, flat = retrieve.NewIndex(a, a), retrieve.NewIndex(b, b)
+	return index, flat, errors.Join(index.Add(ctx, docs), flat.Add(ctx, flattened))
+}
