@@ -1,0 +1,38 @@
+// Quire shows where a coding agent's tokens and money went, and what other ways
+// of keeping the context would have cost, and keeps sessions so that everything
+// in them can be found again. It is a program, not a library: all of
+// it is under internal/, and this package wires it.
+//
+// # A tour, bottom up
+//
+// Package quire holds the words: the events of a session, the parts of a prompt,
+// pages, usage. Everything else speaks in them.
+//
+// Package trace reads the logs that agents leave behind, one importer a format,
+// and yields events. Package token counts the tokens of their texts, corrected by
+// what the provider reported; package price knows what a token costs, and
+// simulates the prompt cache that decides it. Package page cuts events into
+// pages: one message, one tool call with its result, one version of a file.
+// Package shingle finds out which text of an answer was taken from which page.
+//
+// On these stand the two instruments. Package eval replays a session as if
+// another policy had kept its context, and charges what that would have cost;
+// package audit adds up what the session did cost. Package report puts an audit
+// on a terminal, into JSON or on a page for the browser.
+//
+// The memory stands beside them. Package ingest takes the same events into a
+// pool: bodies into package store, one line each into package journal, and from
+// these two alone the rows of the page table and the search index of package
+// retrieve. Package secret masks secrets wherever text is shown.
+//
+// This package is the only reader of flags, environment and signals. Package
+// config says which settings there are and where a value came from.
+//
+// # This package
+//
+// main.go is the process; app.go runs one command line and is what tests start.
+// root.go lists the commands, one file each; home.go opens the pool for those
+// that need it. exit.go turns errors into exit codes
+// and advice, flags.go gives keys of the configuration their flags, screen.go
+// knows about terminals, colour, zones and JSON.
+package main

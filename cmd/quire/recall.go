@@ -1,0 +1,122 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/quire-agent/quire/internal/retrieve"
+	"github.com/spf13/cobra"
+)
+
+// A recallRun is one `quire recall`.
+type recallRun struct {
+	*invocation
+	session string
+	limit   int
+	failed  bool
+	explain bool
+	asJSON  bool
+}
+
+// A recallReport is what `quire recall --json` gives.
+type recallReport struct {
+	Query string         `json:"query"`
+	Hits  []retrieve.Hit `json:"hits"`
+}
+
+func (inv *invocation) recallCommand() *cobra.Command {
+	run := &recallRun{invocation: inv}
+	cmd := &cobra.Command{
+		Use:   "recall QUERY",
+		Short: "Find pages by what one remembers of them",
+		Long: `Find pages by what one remembers of them: words, names, paths, error messages,
+page names. Each hit says where it is from and what is to be known before it is
+trusted, and shows the lines that match. Newer versions come before those they took
+the place of, what worked before what failed.
+
+Secrets are masked and not found. A secret in the query stands for any of its kind:
+a path with a token in it is found by what stands around the token.`,
+		Example: `  quire recall "cart total rounding"
+  quire recall cart.go --session s7
+  quire recall "exit status 1" --failed --explain`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(strings.Join(args, "")) == "" {
+				return unusable(errors.New("quire recall wants a QUERY"), "`quire help recall` shows how")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, strings.Join(args, " ")) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&run.session, "session", "", "only pages of `SESSION`")
+	f.IntVar(&run.limit, "limit", 10, "at most `N` hits")
+	f.BoolVar(&run.failed, "failed", false, "rank what failed or was taken back like everything else")
+	f.BoolVar(&run.explain, "explain", false, "say how each score came about")
+	f.BoolVar(&run.asJSON, "json", false, "write the hits as one JSON object")
+	return cmd
+}
+
+func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
+	if r.limit < 1 {
+		return unusable(fmt.Errorf("--limit %d finds nothing", r.limit), "ask for one hit at least")
+	}
+	h, err := r.openToRead(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	if _, err := h.sessions(); err != nil {
+		return err
+	}
+	text = h.maskPiece(text) // as what it is compared with
+	q := retrieve.Query{Text: text, Reader: r.reader(), Now: time.Now(), Failed: r.failed, Limit: r.limit, Explain: r.explain}
+	if r.session != "" {
+		name, err := h.session(r.session)
+		if err != nil {
+			return err
+		}
+		q.Reader.Session, q.Push = name.Number, true
+	}
+	if err := r.warnBehind(cmd.Context(), h, q.Reader.Session); err != nil {
+		return err
+	}
+	var surface retrieve.Surface
+	surface.Register(&retrieve.Pages{Index: h.pool.Index, Table: h.pool.Table, Texts: h})
+	hits, err := surface.Search(cmd.Context(), q)
+	if err != nil {
+		return err
+	}
+	report := masked(recallReport{text, append([]retrieve.Hit{}, hits...)}, h.maskPiece)
+	if r.asJSON {
+		return writeJSON(r.out, report)
+	}
+	return r.write(report.Hits)
+}
+
+func (r *recallRun) write(hits []retrieve.Hit) error {
+	if len(hits) == 0 {
+		fmt.Fprintln(r.out, "Nothing was found.")
+		return nil
+	}
+	s := r.out
+	for i := range hits {
+		hit := &hits[i]
+		fmt.Fprintf(s, "%s  %s", hit.Name, clip(hit.Source, 120))
+		if len(hit.Marks) > 0 {
+			fmt.Fprintf(s, "  [%s]", strings.Join(hit.Marks, ", "))
+		}
+		fmt.Fprintln(s)
+		for _, l := range hit.Lines {
+			fmt.Fprintf(s, "  %6d  %s\n", l.Number, clip(l.Text, 160))
+		}
+		if len(hit.Copies) > 0 {
+			fmt.Fprintf(s, "  the same in %s\n", strings.Join(hit.Copies, ", "))
+		}
+		for i := 0; r.explain && i < len(hit.Why); i++ {
+			fmt.Fprintf(s, "  %s\n", hit.Why[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,590 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/quire-agent/quire/internal/ingest"
+	"github.com/quire-agent/quire/internal/journal"
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/store/sqlite"
+	"github.com/spf13/cobra"
+)
+
+func (inv *invocation) sessionCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "session",
+		Short: "List, show, export, import and remove sessions",
+		Long: `List, show, export, import and remove the sessions that are kept. A session is
+named by its number (s7), by its ULID, or by a beginning of that which no other
+session has.`,
+		Example: "  quire session list\n  quire session export s7 > s7.jsonl",
+		Args:    inv.unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(inv.sessionListCommand(), inv.sessionShowCommand(), inv.sessionExportCommand(), inv.sessionImportCommand(), inv.sessionRemoveCommand())
+	return cmd
+}
+
+// A listedSession is a session as `quire session list --json` shows it.
+type listedSession struct {
+	journal.Name
+	Owner   quire.Principal   `json:"owner,omitempty"`
+	Info    quire.SessionInfo `json:"info"`
+	Source  string            `json:"source,omitempty"`
+	Counted bool              `json:"counted"` // pages, calls and tokens are known
+	Pages   int               `json:"pages"`
+	Calls   int               `json:"calls"`
+	Tokens  int64             `json:"tokens"`
+	Damage  string            `json:"damage,omitempty"` // why its journal does not say what it is
+}
+
+func (inv *invocation) sessionListCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List the sessions that are kept",
+		Long:    "List the sessions that are kept: when each began, whose log it is and of which\nproject, how many calls and pages it has, and the size of its journal.",
+		Example: "  quire session list\n  quire session list --json",
+		Args:    exactly(),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return inv.listSessions(cmd, asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the sessions as a JSON array")
+	return cmd
+}
+
+func (inv *invocation) listSessions(cmd *cobra.Command, asJSON bool) (err error) {
+	h, err := inv.openToRead(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	names, err := h.sessions()
+	if err != nil {
+		return err
+	}
+	rows, err := inv.countedSessions(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	list := make([]listedSession, len(names))
+	for i, n := range names {
+		list[i] = h.listed(n, rows)
+	}
+	if asJSON {
+		return writeJSON(inv.out, list)
+	}
+	s, err := inv.settings(cmd)
+	if err != nil {
+		return err
+	}
+	return inv.writeSessions(list, zone(s))
+}
+
+// countedSessions are the sessions that the page table knows, by ULID.
+func (inv *invocation) countedSessions(ctx context.Context, h *home) (map[string]quire.SessionRow, error) {
+	rows := map[string]quire.SessionRow{}
+	for s, err := range h.pool.Table.Sessions(ctx, inv.reader()) {
+		if err != nil {
+			return nil, err
+		}
+		rows[s.ULID] = s
+	}
+	return rows, nil
+}
+
+// listed describes a session: from the page table, or from the first line of its
+// journal where it is not counted yet. Secrets are masked.
+func (h *home) listed(n journal.Name, rows map[string]quire.SessionRow) listedSession {
+	n.Changed = n.Changed.UTC()
+	one := listedSession{Name: n}
+	row, ok := rows[n.ULID]
+	switch head, err := journal.Head(n.Path); {
+	case ok:
+		one.Counted, one.Owner, one.Info, one.Source = true, row.Owner, row.SessionInfo, row.Source
+		one.Pages, one.Calls, one.Tokens = row.Pages, row.Calls, row.Tokens
+	case err == nil:
+		one.Owner, one.Info, one.Source = head.Owner, head.Info, head.Source
+	default:
+		one.Damage = err.Error()
+	}
+	one.Info.Project, one.Source, one.Damage = h.secrets.Mask(one.Info.Project), h.secrets.Mask(one.Source), h.secrets.Mask(one.Damage)
+	return one
+}
+
+func (inv *invocation) writeSessions(list []listedSession, z *time.Location) error {
+	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SESSION\tBEGAN\tAGENT\tCALLS\tPAGES\tTOKENS\tJOURNAL\tPROJECT")
+	for i := range list {
+		s := &list[i]
+		calls, pages, tokens := "-", "-", "-"
+		if s.Counted {
+			calls, pages, tokens = fmt.Sprint(s.Calls), fmt.Sprint(s.Pages), fmt.Sprint(s.Tokens)
+		}
+		project := clip(inv.short(s.Info.Project), 60)
+		if s.Damage != "" {
+			project = "damaged: `quire doctor` says where"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Number, began(s.Info.Started, z), shown(string(s.Info.Agent)), calls, pages, tokens, size(s.Bytes), shown(project))
+	}
+	return w.Flush()
+}
+
+func began(at time.Time, z *time.Location) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.In(z).Format("2006-01-02 15:04")
+}
+
+// A shownSession is a session as `quire session show --json` gives it.
+type shownSession struct {
+	listedSession
+	Records int              `json:"records"`
+	Types   []countedType    `json:"types"`
+	Last    time.Time        `json:"last,omitzero"` // time of the last record
+	Damages []journal.Damage `json:"damages"`       // places that cannot be read
+}
+
+type countedType struct {
+	Type    string `json:"type"`
+	Records int    `json:"records"`
+}
+
+func (inv *invocation) sessionShowCommand() *cobra.Command {
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "show SESSION",
+		Short: "Show what is known of a session",
+		Long: `Show what is known of a session: where it is from, what its journal holds, and
+which places of the journal cannot be read, if any. Its pages are listed by
+quire pages.`,
+		Example: "  quire session show s7\n  quire session show 01JQZ3 --json",
+		Args:    exactly("SESSION"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return inv.showSession(cmd, args[0], asJSON) },
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as one JSON object")
+	return cmd
+}
+
+func (inv *invocation) showSession(cmd *cobra.Command, name string, asJSON bool) (err error) {
+	h, err := inv.openToRead(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	n, err := h.session(name)
+	if err != nil {
+		return err
+	}
+	rows, err := inv.countedSessions(cmd.Context(), h)
+	if err != nil {
+		return err
+	}
+	one := shownSession{listedSession: h.listed(n, rows), Types: []countedType{}, Damages: []journal.Damage{}}
+	if err := one.read(cmd.Context()); err != nil {
+		return err
+	}
+	one = masked(one, h.secrets.Mask) // what is damaged is quoted
+	if asJSON {
+		return writeJSON(inv.out, one)
+	}
+	s, err := inv.settings(cmd)
+	if err != nil {
+		return err
+	}
+	return inv.writeSession(&one, zone(s))
+}
+
+// read counts the records of the journal.
+func (s *shownSession) read(ctx context.Context) error {
+	for r, err := range journal.Read(s.Path) {
+		d, damaged := errors.AsType[*journal.Damage](err)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case damaged:
+			s.Damages = append(s.Damages, *d)
+		case err != nil:
+			return err
+		default:
+			s.count(r)
+		}
+	}
+	return nil
+}
+
+func (s *shownSession) count(r quire.Record) {
+	s.Records++
+	s.Last = r.T
+	i := slices.IndexFunc(s.Types, func(c countedType) bool { return c.Type == r.Type })
+	if i < 0 {
+		i = len(s.Types)
+		s.Types = append(s.Types, countedType{Type: r.Type})
+	}
+	s.Types[i].Records++
+}
+
+func (inv *invocation) writeSession(s *shownSession, z *time.Location) error {
+	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
+	line := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "%s\t%s\n", name, value)
+		}
+	}
+	line("session", s.Number.String()+"  "+s.ULID)
+	line("agent", strings.TrimSpace(string(s.Info.Agent)+" "+s.Info.Version))
+	line("project", inv.short(s.Info.Project))
+	line("imported from", inv.short(s.Source))
+	line("began", began(s.Info.Started, z))
+	line("last record", began(s.Last, z))
+	if s.Counted {
+		line("calls", fmt.Sprint(s.Calls))
+		line("pages", fmt.Sprintf("%d, %d tokens", s.Pages, s.Tokens))
+	}
+	line("journal", fmt.Sprintf("%s, %s", inv.short(s.Path), size(s.Bytes)))
+	line("records", fmt.Sprintf("%d: %s", s.Records, typeCounts(s.Types)))
+	for i := range s.Damages {
+		line("damaged", fmt.Sprintf("line %d, %s", s.Damages[i].Line, s.Damages[i].Reason))
+	}
+	return w.Flush()
+}
+
+func typeCounts(types []countedType) string {
+	var list []string
+	for _, t := range types {
+		list = append(list, fmt.Sprintf("%d %s", t.Records, clip(t.Type, 40)))
+	}
+	return strings.Join(list, ", ")
+}
+
+// An exportRun is one `quire session export`.
+type exportRun struct {
+	*invocation
+	unmasked bool
+	output   string
+}
+
+func (inv *invocation) sessionExportCommand() *cobra.Command {
+	run := &exportRun{invocation: inv}
+	cmd := &cobra.Command{
+		Use:   "export SESSION",
+		Short: "Write a session with all its bodies as one file",
+		Long: `Write a session as one file that needs nothing else: the lines of its journal and
+the bodies that they name. Every line is JSON.
+
+Secrets are masked, and such a file can be read but not imported. With
+--with-secrets nothing is masked, and quire session import takes the file back
+byte for byte. What was forgotten is in neither.`,
+		Example: `  quire session export s7 > s7.jsonl
+  quire session export s7 --with-secrets --output s7.jsonl`,
+		Args: exactly("SESSION"),
+		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&run.unmasked, "with-secrets", false, "mask nothing, so that the file can be imported")
+	f.StringVar(&run.output, "output", "", "write to `FILE`, which only its owner may read and which must not exist")
+	return cmd
+}
+
+func (r *exportRun) do(cmd *cobra.Command, name string) (err error) {
+	h, err := r.openToRead(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	n, err := h.session(name)
+	if err != nil {
+		return err
+	}
+	mask := h.secrets.Mask
+	if r.unmasked {
+		mask = nil
+	}
+	write := func(w io.Writer) error { return journal.Export(cmd.Context(), w, n.Path, h.pool.Bodies, mask) }
+	if r.output == "" {
+		return write(r.out)
+	}
+	return newFile(r.absolute(r.output), write)
+}
+
+// absolute is a path as it is meant: from the working directory.
+func (inv *invocation) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(inv.app.dir, path)
+}
+
+// newFile writes a file that does not exist yet; of one that cannot be written
+// whole nothing stays.
+func newFile(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return unusable(fmt.Errorf("%s exists already", path), "remove it, or name another file")
+	}
+	if err != nil {
+		return failure(err, "check that the folder exists and may be written")
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// A sessionImportRun is one `quire session import`.
+type sessionImportRun struct {
+	*invocation
+	renumber bool
+	asJSON   bool
+}
+
+// An importedSession is what `quire session import --json` says.
+type importedSession struct {
+	journal.Imported
+	Derived ingest.Derived `json:"derived"`
+}
+
+func (inv *invocation) sessionImportCommand() *cobra.Command {
+	run := &sessionImportRun{invocation: inv}
+	cmd := &cobra.Command{
+		Use:   "import FILE",
+		Short: "Take a session back that was exported with its secrets",
+		Long: `Take a session that quire session export --with-secrets wrote into the pool: its
+journal and its bodies are the same, byte for byte. FILE may be - for the standard
+input. A session that is here already is left as it is. Logs of other agents are
+taken by quire import.
+
+A session keeps its number. Where another session has it here, --renumber gives it
+the next free one.`,
+		Example: `  quire session import s7.jsonl
+  quire session import s7.jsonl --renumber`,
+		Args: exactly("FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, args[0]) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&run.renumber, "renumber", false, "give it the next free number where its own is taken")
+	f.BoolVar(&run.asJSON, "json", false, "write what was done as one JSON object")
+	return cmd
+}
+
+func (r *sessionImportRun) do(cmd *cobra.Command, path string) (err error) {
+	src, err := r.source(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, src.Close()) }()
+	h, err := r.openHome(cmd)
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	if err := h.counting(); err != nil {
+		return err
+	}
+	got, err := journal.Import(cmd.Context(), h.pool.Home, src, h.pool.Bodies, journal.Options{Renumber: r.renumber})
+	if err != nil {
+		return r.refused(err)
+	}
+	done := importedSession{Imported: got}
+	if done.Derived, err = h.pool.DeriveAll(cmd.Context(), []journal.Name{got.Name}, nil); err != nil {
+		return err
+	}
+	return r.say(done)
+}
+
+func (r *sessionImportRun) source(path string) (io.ReadCloser, error) {
+	if path == "-" {
+		return io.NopCloser(r.in), nil
+	}
+	f, err := os.Open(r.absolute(path))
+	if err != nil {
+		return nil, unusable(err, "name a file that `quire session export --with-secrets` wrote")
+	}
+	return f, nil
+}
+
+// refused gives an error of an import its advice.
+func (r *sessionImportRun) refused(err error) error {
+	switch {
+	case errors.Is(err, journal.ErrMasked):
+		return unusable(err, "export it again with --with-secrets")
+	case errors.Is(err, quire.ErrDamaged), errors.Is(err, quire.ErrMissing):
+		return unusable(err, "export it again; logs of other agents are taken by `quire import`")
+	case errors.Is(err, quire.ErrConflict) && !r.renumber:
+		return unusable(err, "--renumber gives it another number where only that is in the way")
+	case errors.Is(err, quire.ErrConflict):
+		return unusable(err, "`quire session rm` removes the one that is here")
+	}
+	return err
+}
+
+func (r *sessionImportRun) say(done importedSession) error {
+	if r.asJSON {
+		return writeJSON(r.out, done)
+	}
+	if !done.New {
+		fmt.Fprintf(r.out, "%s is here already\n", done.Number)
+		return nil
+	}
+	fmt.Fprintf(r.out, "%s: %d %s, %d %s, %d %s\n", done.Number, done.Lines, plural(done.Lines, "record", "records"),
+		done.Bodies, plural(done.Bodies, "body", "bodies"), done.Derived.Pages, plural(done.Derived.Pages, "page", "pages"))
+	return nil
+}
+
+// A removeRun is one `quire session rm`.
+type removeRun struct {
+	*invocation
+	yes    bool
+	asJSON bool
+}
+
+func (inv *invocation) sessionRemoveCommand() *cobra.Command {
+	run := &removeRun{invocation: inv}
+	cmd := &cobra.Command{
+		Use:   "rm SESSION…",
+		Short: "Remove sessions for ever",
+		Long: `Remove sessions: their journals, and what the page table and the index hold of them.
+Their numbers are not given out again. The bodies stay until quire pool gc deletes
+those that no other session names. There is no way back, unless the session was
+exported with its secrets.
+
+On a terminal it asks; elsewhere it wants --yes.`,
+		Example: "  quire session rm s7\n  quire session rm s7 s8 --yes && quire pool gc",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return unusable(errors.New("quire session rm wants a SESSION"), "`quire session list` lists them")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.BoolVar(&run.yes, "yes", false, "do not ask")
+	f.BoolVar(&run.asJSON, "json", false, "write the removed sessions as a JSON array")
+	return cmd
+}
+
+func (r *removeRun) do(cmd *cobra.Command, args []string) error {
+	list, err := r.named(cmd, args)
+	if err != nil {
+		return err
+	}
+	if err := r.agreed(list); err != nil {
+		return err
+	}
+	if err := r.remove(cmd, list); err != nil {
+		return err
+	}
+	return r.say(list)
+}
+
+// named finds the sessions, each once. It opens no store.
+func (r *removeRun) named(cmd *cobra.Command, args []string) (list []journal.Name, err error) {
+	h, err := r.unopened(cmd)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
+		n, err := h.session(arg)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(list, n) {
+			list = append(list, n)
+		}
+	}
+	return list, nil
+}
+
+// remove removes sessions while nobody else adds or removes any. On a full disk
+// the stores cannot even be opened: there the journals go first, and make room.
+// Where that is too little for the page table to be changed, it goes as a whole:
+// it can be made anew, and must not list what is gone.
+func (inv *invocation) remove(cmd *cobra.Command, list []journal.Name) (err error) {
+	dir, err := inv.homeDir(cmd)
+	if err != nil {
+		return err
+	}
+	lock, err := journal.LockHome(dir)
+	if err != nil {
+		return explain(err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	if err = inv.removeAll(cmd, list); !errors.Is(err, quire.ErrFull) {
+		return err
+	}
+	if err := removeJournals(list); err != nil {
+		return explain(err)
+	}
+	if err = inv.removeAll(cmd, list); !errors.Is(err, quire.ErrFull) {
+		return err
+	}
+	inv.pageTableGone()
+	return explain(sqlite.RemovePool(dir))
+}
+
+// removeAll removes sessions from the pool: journals, rows and index.
+func (inv *invocation) removeAll(cmd *cobra.Command, list []journal.Name) (err error) {
+	h, err := inv.openKept(cmd, sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = h.close(err) }()
+	for _, n := range list {
+		if err := h.pool.Remove(cmd.Context(), n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func removeJournals(list []journal.Name) error {
+	for _, n := range list {
+		if err := journal.Remove(n.Path); err != nil && !errors.Is(err, quire.ErrNotFound) {
+			return err
+		}
+	}
+	return nil
+}
+
+// agreed asks, where somebody can answer.
+func (r *removeRun) agreed(list []journal.Name) error {
+	if r.yes {
+		return nil
+	}
+	if f, ok := r.in.(*os.File); !ok || !isTerminal(f) {
+		return unusable(errors.New("nobody is there to be asked, so nothing was removed"), "give --yes")
+	}
+	if !r.sure("Remove " + numbers(list) + " for ever?") {
+		return errDeclined()
+	}
+	return nil
+}
+
+func numbers(list []journal.Name) string {
+	var all []string
+	for _, n := range list {
+		all = append(all, n.Number.String())
+	}
+	return strings.Join(all, ", ")
+}
+
+func (r *removeRun) say(list []journal.Name) error {
+	if r.asJSON {
+		return writeJSON(r.out, list)
+	}
+	fmt.Fprintf(r.out, "Removed %s. `quire pool gc` deletes the bodies that nothing names any more\n", numbers(list))
+	return nil
+}
