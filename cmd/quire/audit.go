@@ -154,10 +154,13 @@ func (r *auditRun) prepare(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// period sets the first and the last moment. Only a search of the agents' own
+// period checks the flags and sets the first and the last moment. Only a search of the agents' own
 // places has a limit of its own.
 func (r *auditRun) period(now time.Time) (err error) {
 	place := zone(r.settings)
+	if r.page == "-" {
+		return unusable(errors.New("--html writes a file, not the standard output"), "name a file: --html report.html")
+	}
 	if r.all && r.since != "" {
 		return unusable(errors.New("--all and --since contradict each other"), "give one of them")
 	}
