@@ -20,6 +20,7 @@ import (
 	"github.com/quire-agent/quire/internal/report"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
+	"github.com/quire-agent/quire/internal/x/texts"
 	"github.com/spf13/cobra"
 )
 
@@ -490,7 +491,7 @@ func (r *auditRun) write() error {
 
 // found is the report as it is shown.
 func (r *auditRun) found(place *time.Location) audit.Report {
-	return report.Masked(r.audit.Report(place), r.mask)
+	return texts.Map(r.audit.Report(place), r.mask)
 }
 
 // writePage writes the page beside its place first, so that a failure leaves no

@@ -9,6 +9,7 @@ import (
 
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/x/texts"
 	"github.com/spf13/cobra"
 )
 
@@ -142,7 +143,7 @@ func (inv *invocation) pagesOf(cmd *cobra.Command, h *home, name journal.Name) (
 		p := &list.Pages[i]
 		p.Now = p.Heat * math.Exp2(-float64(last-p.LastRef)/12)
 	}
-	return masked(list, h.secrets.Mask), nil
+	return texts.Map(list, h.secrets.Mask), nil
 }
 
 func (inv *invocation) showPages(list pageList) error {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/retrieve"
+	"github.com/quire-agent/quire/internal/x/texts"
 	"github.com/spf13/cobra"
 )
 
@@ -88,7 +89,7 @@ func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	report := masked(recallReport{text, append([]retrieve.Hit{}, hits...)}, h.maskPiece)
+	report := texts.Map(recallReport{text, append([]retrieve.Hit{}, hits...)}, h.maskPiece)
 	if r.asJSON {
 		return writeJSON(r.out, report)
 	}

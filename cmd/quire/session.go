@@ -16,6 +16,7 @@ import (
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/store/sqlite"
+	"github.com/quire-agent/quire/internal/x/texts"
 	"github.com/spf13/cobra"
 )
 
@@ -193,7 +194,7 @@ func (inv *invocation) showSession(cmd *cobra.Command, name string, asJSON bool)
 	if err := one.read(cmd.Context()); err != nil {
 		return err
 	}
-	one = masked(one, h.secrets.Mask) // what is damaged is quoted
+	one = texts.Map(one, h.secrets.Mask) // what is damaged is quoted
 	if asJSON {
 		return writeJSON(inv.out, one)
 	}

@@ -6,7 +6,7 @@
 // holds. [Replay] plays policies over a session, charges each emitted prompt
 // through the prompt-cache simulator of package price, and books a fault for
 // every need that the prompt did not serve. [Measure] pools outcomes into the
-// figures of the evaluation document, [Bounds] gives what no policy can beat.
+// figures of the evaluation document; a [Study] adds what no policy can beat.
 //
 // A replay holds the recorded calls fixed: it cannot see what a model would
 // have done with another prompt. Faults are therefore a lower bound in one way

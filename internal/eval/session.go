@@ -10,7 +10,7 @@ import (
 
 // A Session is a recorded session made ready for replay: what entered its
 // prompts, in order, the calls that were made, and what each call needed. It
-// holds no bodies; Bodies reads them back. It is not changed after [Load], so
+// holds no bodies; Bodies reads them back. It is not changed after [Loader.Load], so
 // any number of goroutines may replay it.
 type Session struct {
 	Path     string

@@ -18,7 +18,7 @@ type Pool struct {
 	Heads   quire.Heads
 	Index   *retrieve.Index
 	Counter *token.Counter
-	Mask    func(text string) string // hides secrets from the index
+	Mask    func(text string) string // hides secrets from rows and index
 	Owner   quire.Principal          // of the sessions that are imported
 	Now     func() time.Time
 }

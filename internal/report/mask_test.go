@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quire-agent/quire/internal/report"
+	"github.com/quire-agent/quire/internal/x/texts"
 )
 
 // TestMaskedInEveryForm puts a word into every text of a report and looks for it
@@ -25,7 +25,7 @@ func TestMaskedInEveryForm(t *testing.T) {
 		if err := f.write(&plain, r); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.write(&hidden, report.Masked(r, mask)); err != nil {
+		if err := f.write(&hidden, texts.Map(r, mask)); err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(plain.String(), word) {
@@ -41,7 +41,7 @@ func TestMaskedInEveryForm(t *testing.T) {
 }
 
 func TestMaskedWithoutSecretsIsTheSame(t *testing.T) {
-	if r := sample(); !reflect.DeepEqual(report.Masked(r, func(text string) string { return text }), r) {
+	if r := sample(); !reflect.DeepEqual(texts.Map(r, func(text string) string { return text }), r) {
 		t.Error("changed")
 	}
 }
@@ -81,6 +81,6 @@ func plant(v reflect.Value, word string) (n int) {
 func BenchmarkMasked(b *testing.B) {
 	r := sample()
 	for b.Loop() {
-		report.Masked(r, strings.ToUpper)
+		texts.Map(r, strings.ToUpper)
 	}
 }
