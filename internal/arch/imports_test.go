@@ -13,10 +13,12 @@ import (
 func floors() []floor {
 	return []floor{
 		{0, "internal/quire"}, {0, "internal/x/..."},
-		{1, "internal/config"}, {1, "internal/secret"}, {1, "internal/token"}, {1, "internal/price"}, {1, "internal/shingle"},
-		{2, "internal/page"}, {2, "internal/retrieve"}, {2, "internal/journal"},
+		{1, "internal/config"}, {1, "internal/secret"}, {1, "internal/token"}, {1, "internal/price"}, {1, "internal/shingle"}, {1, "internal/term"}, {1, "internal/wire/openai"}, {1, "internal/wire/..."},
+		{2, "internal/page"}, {2, "internal/rendition"}, {2, "internal/ledger"}, {2, "internal/task"},
+		{2, "internal/schedule"}, {2, "internal/assemble"}, {2, "internal/index"}, {2, "internal/retrieve"}, {2, "internal/carrier"}, {2, "internal/journal"},
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
-		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/eval"}, {4, "internal/audit"}, {4, "internal/report"},
+		{3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
+		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/audit"}, {4, "internal/report"},
 		{6, "cmd/quire"},
 		{7, "internal/arch"},
 	}
@@ -82,15 +84,22 @@ func owners() []owner {
 		{"github.com/klauspost/compress", "internal/x/zstd"},
 		{"modernc.org/sqlite", "internal/x/sqlite"},
 		{"golang.org/x/sys", "internal/x/flock"},
-		{"golang.org/x/text", "internal/retrieve"},
+		{"golang.org/x/text", "internal/term"},
+		{"mvdan.cc/sh/v3", "internal/permit"},
+		{"github.com/landlock-lsm/go-landlock", "internal/x/sandbox"},
+		{"github.com/google/jsonschema-go", "internal/tool"},
 	}
 }
 
 type owner struct{ module, dir string }
 
-// testModules lists what tests of any package may import.
+// testModules lists what tests of any package may import: tools, and the clients
+// of vendors as peers of what we speak.
 func testModules() []string {
-	return []string{"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "go.uber.org/goleak"}
+	return []string{
+		"pgregory.net/rapid", "github.com/rogpeppe/go-internal", "go.uber.org/goleak",
+		"github.com/anthropics/anthropic-sdk-go", "google.golang.org/genai", "github.com/openai/openai-go",
+	}
 }
 
 // checkOwners holds that every dependency has exactly one importing package.

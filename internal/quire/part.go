@@ -1,5 +1,7 @@
 package quire
 
+import "strings"
+
 // A Part is one piece of content of a prompt or of an answer.
 type Part struct {
 	Kind    PartKind `json:"kind"`
@@ -8,8 +10,38 @@ type Part struct {
 	Tool    string   `json:"tool,omitempty"`    // tool name, on calls and, where known, on results
 	ToolUse string   `json:"toolUse,omitempty"` // pairs a tool call with its result
 	IsError bool     `json:"isError,omitempty"` // of a tool result, where recorded
+	Cuts    []int    `json:"cuts,omitempty"`    // where in Text, joined from several blocks, each block but the first begins; see Blocks
 	Media   *Media   `json:"media,omitempty"`   // of PartImage and PartDocument
+	After   int      `json:"after,omitempty"`   // of an image or document in a tool result: blocks of text of the result that stand before it
 	Data    string   `json:"-"`                 // the bytes that Media describes, where the record holds them; no part of what is written down
+}
+
+// Joined is the text of several blocks, a line end between them, and where it is
+// cut to have them again.
+func Joined(blocks []string) (text string, cuts []int) {
+	at := 0
+	for i, b := range blocks {
+		if i > 0 {
+			cuts = append(cuts, at)
+		}
+		at += len(b) + 1
+	}
+	return strings.Join(blocks, "\n"), cuts
+}
+
+// Blocks are the blocks that Text was joined from, byte for byte. Cuts that do
+// not fit to the text give it in one piece.
+func (p *Part) Blocks() []string {
+	from := 0
+	var out []string
+	for _, cut := range p.Cuts {
+		if cut <= from || cut > len(p.Text) || p.Text[cut-1] != '\n' {
+			return []string{p.Text}
+		}
+		out = append(out, p.Text[from:cut-1])
+		from = cut
+	}
+	return append(out, p.Text[from:])
 }
 
 // PartKind says what a part is in the prompt.

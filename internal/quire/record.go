@@ -6,10 +6,11 @@ import (
 )
 
 // RecordVersion is the version of journal lines that this program writes.
-const RecordVersion = 1
+const RecordVersion = 2
 
 // A Record is one line of a journal. Changes are additive: a reader keeps types
 // and fields that it does not know, and passes them on.
+// Since version 2 a line carries a checksum, which is the journal's business.
 type Record struct {
 	V    int       `json:"v"`
 	T    time.Time `json:"t"`   // when it was written, RFC 3339 with nanoseconds, UTC
@@ -38,6 +39,16 @@ const (
 	RecordRewind     = "rewind"     // RewindRecord
 	RecordNote       = "note"       // NoteRecord
 	RecordMark       = "mark"       // MarkRecord
+)
+
+// The records of the scheduler. Nothing of the page table follows from them but
+// what the user did; they say what was sent, why, and what it cost or saved.
+const (
+	RecordPlan    = "plan"    // PlanRecord; before the call is sent
+	RecordEpoch   = "epoch"   // EpochRecord; with the plan of its first call
+	RecordPageIn  = "page_in" // PageInRecord
+	RecordFault   = "fault"   // FaultRecord
+	RecordAccount = "account" // AccountRecord
 )
 
 // A SessionRecord opens a journal.
@@ -105,13 +116,137 @@ type NoteRecord struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// A MarkRecord is something the user did to a page. What is forgotten has no row
-// any more, and what its bodies held is named no longer: of all records that
-// begin or complete the page.
+// A MarkRecord is something the user did to a page, to a task or to an epoch.
+// What is forgotten has no row any more, and what its bodies held is named no
+// longer: of all records that begin or complete the page. Of pins and drops of a
+// page the last one stands.
 type MarkRecord struct {
-	What  string     `json:"what"` // pin, unpin, forget
+	What  string     `json:"what"`
 	Page  PageNumber `json:"page,omitempty"`
 	Body  Hash       `json:"body,omitzero"`   // in place of Page, to forget: of a part that is in no page
-	Until int        `json:"until,omitempty"` // of a pin
+	Until int        `json:"until,omitempty"` // of a pin: the last call for which it holds, 0: until it is taken off
+	Task  string     `json:"task,omitempty"`  // of a task
+	Epoch int        `json:"epoch,omitempty"` // of an undo: the epoch that is undone
 	By    Principal  `json:"by"`
+}
+
+// What a mark can say.
+const (
+	MarkForget = "forget"
+	MarkPin    = "pin"
+	MarkUnpin  = "unpin"
+	MarkDrop   = "drop" // out of the prompt at the next epoch; it stays in the pool
+	MarkTask   = "task" // Page belongs to Task; without a Page, all that is admitted from here on, "" for no task
+	MarkUndo   = "undo" // the next call restores the stream that was before Epoch
+)
+
+// A PlanRecord is what was decided for one call. It holds the pages whose
+// rendition changes, not those that stay as they are: a journal grows with what
+// happens and not with the length of the stream.
+type PlanRecord struct {
+	Stamp
+	Call      string     `json:"call"`   // that it is for, named as its CallRecord will
+	Epoch     int        `json:"epoch"`  // of the chain, from 0
+	Reason    string     `json:"reason"` // of the plan as a whole, as a person reads it
+	Decisions []Decision `json:"decisions,omitempty"`
+	Inputs    PlanInputs `json:"inputs"`
+}
+
+// A Decision gives a page its rendition.
+type Decision struct {
+	Page   PageNumber `json:"page"`
+	From   Rendition  `json:"from,omitempty"` // "" for a page that is new
+	To     Rendition  `json:"to"`
+	Lines  []Range    `json:"lines,omitempty"` // of an excerpt, rising
+	Tokens int        `json:"tokens"`          // of the page in its new form
+	Reason string     `json:"reason"`
+}
+
+// PlanInputs are what a plan was made from besides the page table and the
+// stream, by value or by version, so that it can be made again.
+type PlanInputs struct {
+	Now     time.Time `json:"now"`
+	Model   string    `json:"model"`
+	Rules   string    `json:"rules,omitempty"`  // version of prices and prefix rules
+	Tables  string    `json:"tables,omitempty"` // version of the tables of needs
+	Scale   float64   `json:"scale,omitempty"`  // reported tokens ÷ counted ones
+	Window  int       `json:"window,omitempty"` // tokens, as all that follow
+	Prefix  int       `json:"prefix,omitempty"` // constant part: tools and system
+	Output  int       `json:"output,omitempty"` // reserved for the answer
+	Budget  int       `json:"budget,omitempty"` // of the stream
+	Stream  int       `json:"stream,omitempty"` // before the plan
+	Cold    string    `json:"cold,omitempty"`   // why the cache counts as lost, "" while it does not
+	Account float64   `json:"account"`          // US dollars
+	Spend   float64   `json:"spend,omitempty"`  // share of the bill by which the account may go below zero
+}
+
+// An EpochRecord says that a prompt does not extend the one before it.
+type EpochRecord struct {
+	Stamp
+	Epoch  int     `json:"epoch"` // that begins
+	Call   string  `json:"call"`  // its first
+	Kind   string  `json:"kind"`  // free, forced, paid, undo
+	Reason string  `json:"reason"`
+	Before int     `json:"before"`          // tokens of the stream
+	After  int     `json:"after"`           // and of the new one
+	Price  float64 `json:"price,omitempty"` // US dollars that it costs more than going on
+	Saves  float64 `json:"saves,omitempty"` // and that it is expected to save before the next one
+	Undoes int     `json:"undoes,omitempty"`
+}
+
+// The kinds of epochs.
+const (
+	EpochFree   = "free"
+	EpochForced = "forced"
+	EpochPaid   = "paid"
+	EpochUndo   = "undo"
+)
+
+// A PageInRecord says that a page, or lines of it, were appended to the stream
+// again. Whether they are used shows later: a second record with Of and Used
+// says so.
+type PageInRecord struct {
+	Stamp
+	Call    string        `json:"call"`              // whose prompt holds it first
+	How     string        `json:"how"`               // fault, prefetch
+	Session SessionNumber `json:"session,omitempty"` // 0: this one
+	Page    PageNumber    `json:"page"`
+	Lines   Range         `json:"lines,omitzero"`
+	Tokens  int           `json:"tokens"`
+	Reason  string        `json:"reason,omitempty"`
+	Of      *int64        `json:"of,omitempty"`   // seq of the record that this one completes
+	Used    *bool         `json:"used,omitempty"` // nil while it is not known
+}
+
+// The ways of paging in.
+const (
+	PageInFault    = "fault"    // the model asked
+	PageInPrefetch = "prefetch" // it was foreseen
+)
+
+// A FaultRecord says that a page was needed and not resident. Within ten calls
+// of the decision that took it out it is a mis-schedule.
+type FaultRecord struct {
+	Stamp
+	Call   string     `json:"call"` // that needed it
+	Page   PageNumber `json:"page"`
+	Lines  Range      `json:"lines,omitzero"`
+	From   Rendition  `json:"from"`            // in which it stood
+	Since  int        `json:"since,omitempty"` // calls since it went there
+	Strict bool       `json:"strict,omitempty"`
+	Reread int        `json:"reread,omitempty"` // tokens that were read again
+	Trips  int        `json:"trips,omitempty"`  // calls that were made for it
+	Cost   float64    `json:"cost,omitempty"`   // US dollars
+	Saved  float64    `json:"saved,omitempty"`  // what its going had saved until then
+}
+
+// An AccountRecord is the account after a call: what the same events would have
+// cost without Quire, and what they did cost. Both are sums since the beginning,
+// in US dollars, as the cache simulator has them, corrected by reported usage.
+type AccountRecord struct {
+	Stamp
+	Call   string  `json:"call"`
+	Shadow float64 `json:"shadow"`
+	Live   float64 `json:"live"`
+	Error  float64 `json:"error,omitempty"` // of Shadow − Live, ±
 }

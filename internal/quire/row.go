@@ -19,6 +19,7 @@ type Row struct {
 	Heat    float64 `json:"heat"`     // at LastRef: Σ 2^(−calls since/12) over references, at most one a call
 
 	Pin     Pin          `json:"pin,omitzero"`
+	Dropped Principal    `json:"dropped_by,omitempty"`    // who wants it out of the prompt, "" for nobody; a pin takes it back
 	Replace []PageNumber `json:"supersedes,omitempty"`    // older pages that this one takes the place of
 	By      PageNumber   `json:"superseded_by,omitempty"` // the page that took its place, 0 for none
 	From    []PageRef    `json:"derived_from,omitempty"`

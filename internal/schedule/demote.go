@@ -1,0 +1,186 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/quire-agent/quire/internal/quire"
+)
+
+// What a fault costs besides the lines it brings: a round trip over the prompt
+// and this much output of the model that asks (evaluation document, section 3);
+// and how many tokens of a page it brings at most.
+const (
+	faultOutput = 100
+	faultLines  = 400
+)
+
+// ownWords is for how many calls the model's own text and the arguments of its
+// calls stay as they were. Replays cannot tell that a model needs them, since
+// it does not quote itself as a source; so this is not fitted.
+const ownWords = 3
+
+// demote gives blocks that are not protected a lower form where carrying them
+// costs more than missing them would. weight scales what faults count for. Once
+// something changed no thinking stays behind it, wherever it stands (I3).
+func (s *Scheduler) demote(now Moment, from int, weight float64) {
+	keep, first := s.protected(now), len(s.stream)
+	for i := from; i < keep; i++ {
+		if v := s.judge(i, now, weight); v.goes {
+			s.lower(i, v)
+			first = min(first, i)
+		}
+	}
+	if first < len(s.stream) {
+		s.forgetThinking(first)
+		s.sweep(first)
+	}
+}
+
+// A verdict is what becomes of a placed block.
+type verdict struct {
+	goes   bool
+	to     quire.Rendition
+	tokens int
+	net    float64 // gain less loss
+	reason string
+}
+
+// judge compares what it costs to carry the block at place i until the next
+// epoch with what it would cost to miss it.
+func (s *Scheduler) judge(i int, now Moment, weight float64) verdict {
+	p := s.stream[i]
+	if p.Block < 0 || !p.Form.Resident() {
+		return verdict{}
+	}
+	b := &s.blocks[p.Block]
+	to := lowest(b)
+	if b.Fixed || b.Call >= now.Call || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
+		return verdict{}
+	}
+	v := verdict{to: to, tokens: s.size(p.Block, to)}
+	if v.tokens >= p.Tokens {
+		return verdict{}
+	}
+	return s.weigh(v, p, b, now, weight)
+}
+
+func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment, weight float64) verdict {
+	n := s.horizon(now.Call)
+	gain := float64(p.Tokens-v.tokens) * (now.Write + now.Prices.Read*float64(n))
+	if s.drops[b.Page.Number] {
+		v.goes, v.net, v.reason = true, gain, "dropped by the user"
+		return v
+	}
+	switch kind := KindOf(b); {
+	case slices.Contains(s.set.Spared, kind):
+	case kind == KindThinking || b.Page.Number == 0:
+		v.goes, v.net = true, gain
+	case kind == KindText || kind == KindArgs:
+		v.goes, v.net = now.Call-b.Call > ownWords, gain
+		v.reason = fmt.Sprintf("the model's own words, %d calls ago", now.Call-b.Call)
+	default:
+		s.compare(&v, p, now, gain, weight, n)
+	}
+	return v
+}
+
+// compare weighs a fault: its price times its likelihood, in which a need that
+// the model would have to repeat word for word (strict) counts Care times.
+func (s *Scheduler) compare(v *verdict, p Placed, now Moment, gain, weight float64, n int) {
+	c := s.Case(p.Block, now)
+	strict, wide := s.set.Table.Strict.Within(c, n), s.set.Table.Wide.Within(c, n)
+	fault := now.Prices.Read*float64(s.net+now.Prefix) + faultOutput*now.Prices.Output + now.Write*float64(min(p.Tokens, faultLines))
+	loss := fault * (s.set.Care*strict + wide)
+	v.net = gain - loss
+	v.goes = gain > loss*weight
+	if v.goes {
+		v.reason = fmt.Sprintf("%s, unused for %d calls: needed within %d calls with %.1f %%, and %d tokens to carry", c.Kind, c.Idle, n, 100*wide, p.Tokens)
+	}
+}
+
+// lowest is the form that a block takes when it goes. Of what the model said a
+// line stays, so that it knows what it did; of what tools returned, how to read
+// it back.
+func lowest(b *Block) quire.Rendition {
+	if b.Page.Number == 0 {
+		return quire.RenditionAbsent
+	}
+	switch KindOf(b) {
+	case KindThinking:
+		return quire.RenditionAbsent
+	case KindText, KindArgs, KindEdit, KindWrite:
+		return quire.RenditionCard
+	case KindUser:
+		return quire.RenditionFull
+	default:
+		return quire.RenditionHandle
+	}
+}
+
+func (s *Scheduler) size(i int, form quire.Rendition) int {
+	if form == quire.RenditionAbsent {
+		return 0
+	}
+	return s.forms.Size(i, form)
+}
+
+func (s *Scheduler) pinned(page quire.PageNumber, call int) bool {
+	until, ok := s.pins[page]
+	return ok && page > 0 && (until == 0 || call <= until)
+}
+
+// Of how many calls lie between two epochs before a session shows it, and how
+// strongly that is believed: the mean of the recorded sessions, as if seen twice.
+const (
+	usualGap    = 33
+	usualWeight = 2
+)
+
+// horizon is the expected number of calls to the next epoch.
+func (s *Scheduler) horizon(call int) int {
+	return (usualGap*usualWeight + call) / (usualWeight + len(s.epochs))
+}
+
+// lower gives the block at place i its verdict's form.
+func (s *Scheduler) lower(i int, v verdict) {
+	p := &s.stream[i]
+	if n := s.blocks[p.Block].Page.Number; n > 0 {
+		s.plan.decisions = append(s.plan.decisions, quire.Decision{Page: n, From: p.Form, To: v.to, Tokens: v.tokens, Reason: v.reason})
+	}
+	s.plan.saves += v.net
+	s.net += v.tokens - p.Tokens
+	p.Form, p.Tokens = v.to, v.tokens
+	s.dirty = min(s.dirty, i)
+}
+
+// forgetThinking takes all thinking from place first on out.
+func (s *Scheduler) forgetThinking(first int) {
+	for i := first; i < len(s.stream); i++ {
+		if p := &s.stream[i]; p.Block >= 0 && s.blocks[p.Block].Part == quire.PartThinking && !s.blocks[p.Block].Fixed {
+			s.net -= p.Tokens
+			p.Form, p.Tokens = quire.RenditionAbsent, 0
+		}
+	}
+}
+
+// sweep takes out what shows nothing, from place first on.
+func (s *Scheduler) sweep(first int) {
+	n := first
+	for i := first; i < len(s.stream); i++ {
+		p := s.stream[i]
+		if p.Form == quire.RenditionAbsent {
+			if s.at[p.Block] == i {
+				s.at[p.Block] = -1
+			}
+			continue
+		}
+		if p.Block >= 0 && s.at[p.Block] == i {
+			s.at[p.Block] = n
+		}
+		s.stream[n] = p
+		n++
+	}
+	s.stream = s.stream[:n]
+	s.dirty = min(s.dirty, first)
+}

@@ -1,0 +1,240 @@
+package schedule
+
+import (
+	"fmt"
+
+	"github.com/quire-agent/quire/internal/quire"
+)
+
+// cardShare is how much of the bound all folds of a stream may take together,
+// and cardTokens the most that they may (design, section 6.5). Beyond it the
+// oldest are joined to one.
+const (
+	cardShare  = .1
+	cardTokens = 5_000
+)
+
+// foldTurns is how many turns one card stands for at most before cards are
+// joined.
+const foldTurns = 8
+
+// fold replaces by cards what is left of old turns: the lines and handles of
+// pages that hold no content any more, and with all also those that do. The
+// turn at hand and the one before it stay; so do the user's newest words, what
+// is pinned, and what keeps its form.
+func (s *Scheduler) fold(now Moment, all bool) {
+	stays := s.staying(now, all)
+	keep, first := s.protected(now), len(s.stream)
+	out := make([]Placed, 0, len(s.stream))
+	i := 0
+	for i < keep && s.turnOf(i) < now.Turn-1 {
+		end := s.runEnd(i, keep, now.Turn-1, stays)
+		kept, changed := s.foldRun(i, end)
+		if changed {
+			first = min(first, len(out))
+		}
+		out = append(out, kept...)
+		i = end
+	}
+	if first == len(s.stream) {
+		return
+	}
+	out = append(out, s.stream[i:]...)
+	s.adopt(out, first)
+	s.join()
+	s.forgetThinking(s.dirty)
+	s.sweep(s.dirty)
+}
+
+// turnOf is the turn of the block or fold at a place.
+func (s *Scheduler) turnOf(i int) int {
+	if p := s.stream[i]; p.Block < 0 {
+		return p.Span.Last
+	}
+	return s.blocks[s.stream[i].Block].Turn
+}
+
+// runEnd is the place behind the run that begins at i: one block that stays, or
+// blocks and cards of neighbouring turns that one card can stand for.
+func (s *Scheduler) runEnd(i, keep, before int, stays map[int]bool) int {
+	if s.stays(i, stays) {
+		return i + 1
+	}
+	end := i + 1
+	for end < keep && !s.stays(end, stays) && s.turnOf(end) < min(before, s.turnOf(i)+foldTurns) {
+		end++
+	}
+	return end
+}
+
+func (s *Scheduler) stays(i int, stays map[int]bool) bool {
+	p := s.stream[i]
+	return p.Block >= 0 && stays[p.Block]
+}
+
+// foldRun is what remains of a run: a card where that is shorter.
+func (s *Scheduler) foldRun(from, to int) (kept []Placed, changed bool) {
+	old := s.stream[from:to]
+	if len(old) < 2 {
+		return old, false
+	}
+	span := Span{First: -1, FirstBlock: -1, Level: 1}
+	gone := 0
+	for i := range old {
+		gone += old[i].Tokens
+		s.absorb(&span, old[i], s.turnOf(from+i))
+	}
+	if span.Last > span.First {
+		span.Level = 2
+	}
+	card := s.forms.Fold(span)
+	if card >= gone {
+		return old, false
+	}
+	s.net += card - gone
+	s.note(old)
+	return []Placed{{Block: -1, Form: quire.RenditionCard, Tokens: card, Span: span}}, true
+}
+
+func (s *Scheduler) absorb(span *Span, p Placed, turn int) {
+	if p.Block < 0 {
+		span.add(p.Span)
+		return
+	}
+	if span.First < 0 {
+		span.First = turn
+	}
+	span.Last = max(span.Last, turn)
+	span.cover(p.Block, s.blocks[p.Block].Page.Number)
+}
+
+func (sp *Span) cover(block int, page quire.PageNumber) {
+	if sp.FirstBlock < 0 {
+		sp.FirstBlock = block
+	}
+	sp.LastBlock = block
+	if page == 0 {
+		return
+	}
+	if sp.FirstPage == 0 || page < sp.FirstPage {
+		sp.FirstPage = page
+	}
+	sp.LastPage = max(sp.LastPage, page)
+}
+
+// note enters the decisions that a fold makes.
+func (s *Scheduler) note(old []Placed) {
+	for _, p := range old {
+		if p.Block < 0 {
+			continue
+		}
+		if b := &s.blocks[p.Block]; b.Page.Number > 0 {
+			s.plan.decisions = append(s.plan.decisions, quire.Decision{Page: b.Page.Number, From: p.Form, To: quire.RenditionCard, Reason: fmt.Sprintf("turn %d is folded to a card", b.Turn+1)})
+		}
+	}
+}
+
+// staying marks the blocks that a fold leaves: the user's own words, the newest
+// first up to their share of the bound, pinned pages, fixed blocks, and unless
+// all go the pages of which a block still holds content.
+func (s *Scheduler) staying(now Moment, all bool) map[int]bool {
+	out, full := map[int]bool{}, map[quire.PageNumber]bool{}
+	room := int(s.set.User * budgetShare * float64(s.bound()))
+	for i := len(s.stream) - 1; i >= 0; i-- {
+		p := s.stream[i]
+		if p.Block < 0 {
+			continue
+		}
+		b := &s.blocks[p.Block]
+		if b.Part == quire.PartUser && p.Tokens <= room {
+			room -= p.Tokens
+			out[p.Block] = true
+		}
+		if b.Fixed || s.pinned(b.Page.Number, now.Call) {
+			out[p.Block] = true
+		}
+		if p.Form.Resident() && b.Part != quire.PartUser && b.Page.Number > 0 {
+			full[b.Page.Number] = !all
+		}
+	}
+	for _, p := range s.stream {
+		if p.Block >= 0 && full[s.blocks[p.Block].Page.Number] {
+			out[p.Block] = true
+		}
+	}
+	return out
+}
+
+// bound is the size that the stream may have.
+func (s *Scheduler) bound() int {
+	switch {
+	case s.set.Budget > 0 && (s.set.Window == 0 || s.set.Budget < s.set.Window):
+		return s.set.Budget
+	default:
+		return s.set.Window
+	}
+}
+
+// adopt makes out the stream. Its net size is already counted.
+func (s *Scheduler) adopt(out []Placed, first int) {
+	for _, p := range s.stream {
+		if p.Block >= 0 {
+			s.at[p.Block] = -1
+		}
+	}
+	s.stream = out
+	for i, p := range s.stream {
+		if p.Block >= 0 {
+			s.at[p.Block] = i
+		}
+	}
+	s.dirty = min(s.dirty, first)
+}
+
+// join makes one fold of the oldest ones when all together are too large. What
+// stood between them stays, behind it.
+func (s *Scheduler) join() {
+	total, folds := 0, 0
+	for _, p := range s.stream {
+		if p.Block < 0 {
+			total += p.Tokens
+			folds++
+		}
+	}
+	if total <= min(cardTokens, int(cardShare*float64(s.bound()))) || folds < 2 {
+		return
+	}
+	s.joinOldest(folds - folds/3)
+}
+
+// joinOldest makes one fold of the oldest n.
+func (s *Scheduler) joinOldest(n int) {
+	whole := Span{First: -1, Level: 2, FirstBlock: -1}
+	var rest []Placed
+	at := -1
+	for _, p := range s.stream {
+		if p.Block >= 0 || n == 0 {
+			rest = append(rest, p)
+			continue
+		}
+		n--
+		if at < 0 {
+			at = len(rest)
+			rest = append(rest, Placed{})
+		}
+		whole.add(p.Span)
+		s.net -= p.Tokens
+	}
+	rest[at] = Placed{Block: -1, Form: quire.RenditionCard, Tokens: s.forms.Fold(whole), Span: whole}
+	s.net += rest[at].Tokens
+	s.adopt(rest, at)
+}
+
+func (sp *Span) add(o Span) {
+	if sp.First < 0 {
+		sp.First = o.First
+	}
+	sp.Last = max(sp.Last, o.Last)
+	sp.cover(o.FirstBlock, o.FirstPage)
+	sp.cover(o.LastBlock, o.LastPage)
+}

@@ -1,0 +1,198 @@
+package schedule
+
+import (
+	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/quire"
+)
+
+// Settings are what a scheduler is made with. They do not change within a
+// session.
+type Settings struct {
+	Table  *Table
+	Window int     // most tokens that a stream may have: what the window leaves when the constant part and the answer are taken off; 0: no bound is known
+	Room   int     // of Window, what a stream should not exceed if the account can pay for it; 0 or less: all
+	Budget int     // tokens that a stream should not exceed, for the quality of answers, once the session has outlived its window; 0 or less: none
+	Care   float64 // how many times its price a strict need weighs that is not served
+	Paid   bool    // epochs may be paid for from the account where big idle tails pay
+	Notice int     // tokens of the line that tells of an epoch, 0: none
+	Spared []Kind  // kinds of blocks that an epoch does not lower one by one; folds under pressure take them still
+	User   float64 // share of the budget that the user's own words may take, the newest first
+}
+
+// The settings that are not the user's. Care is the least at which replays of
+// the recorded sessions stay below the faults that were aimed at
+// (docs/scheduler.md has the curve).
+const (
+	DefaultCare = 80
+	PaidCare    = 50 // where epochs may be paid for
+	defaultUser = .25
+)
+
+// A Moment is the state of the world at one call: a plan's inputs besides the
+// stream. Everything in it is written into the journal with the plan.
+type Moment struct {
+	Call    int
+	Turn    int
+	Prefix  int          // tokens of the constant part of the prompt
+	Cold    string       // why nothing of the stream is in the cache any more; "" while it is or may be
+	Prices  price.Prices // per token, for a prompt of this size
+	Write   float64      // price of writing a token to the cache, for the lifetime that is asked for
+	Account float64      // what was saved so far, in the unit of the prices
+}
+
+// A Plan is what a call's prompt holds, as a change against the prompt before:
+// the first Keep placed blocks stand, Placed follow them.
+type Plan struct {
+	Keep      int
+	Placed    []Placed // valid until the next call of Plan
+	Kind      string   // of the epoch that begins, "" if none does
+	Reason    string
+	Notice    int     // the block that tells of the epoch, -1 for none
+	Before    int     // tokens of the stream, had it only been appended to
+	After     int     // tokens of the stream
+	Price     float64 // what the epoch costs more than appending, at this call
+	Saves     float64 // what it is expected to save before the next one, needs that it misses taken off
+	Decisions []quire.Decision
+}
+
+// A Scheduler decides for one stream. Its methods are called in the order of
+// the session: blocks enter, then the call is planned, then what its answer
+// referred to is reported. It is deterministic, and not safe for concurrent use.
+type Scheduler struct {
+	set     Settings
+	forms   Forms
+	blocks  []Block
+	pages   map[quire.PageNumber]*usage
+	edited  map[string]int // path → the last call that edited it
+	stream  []Placed
+	at      []int // block → its place in the stream, -1 for none
+	net     int   // tokens of the stream
+	entered int   // tokens of all blocks that ever entered
+	dirty   int   // places before it are as they were in the last plan
+	epochs  []int // calls at which epochs began
+	pins    map[quire.PageNumber]int
+	drops   map[quire.PageNumber]bool
+	fresh   bool // blocks entered since the last epoch
+	plan    pending
+}
+
+// A pending is the plan in the making.
+type pending struct {
+	kind, reason string
+	decisions    []quire.Decision
+	price, saves float64
+}
+
+// usage is what is known of a page's use.
+type usage struct {
+	last   int // last call that used it; that it entered counts
+	turn   int // and its turn
+	quoted int
+	heat   float64 // at last
+}
+
+// New returns the scheduler of an empty stream. forms is asked during Plan.
+func New(set Settings, forms Forms) *Scheduler {
+	if set.User == 0 {
+		set.User = defaultUser
+	}
+	return &Scheduler{set: set, forms: forms, pages: map[quire.PageNumber]*usage{}, edited: map[string]int{}, pins: map[quire.PageNumber]int{}, drops: map[quire.PageNumber]bool{}}
+}
+
+// Enter appends a block to the stream and returns its number.
+func (s *Scheduler) Enter(b Block) int {
+	n := len(s.blocks)
+	s.blocks = append(s.blocks, b)
+	s.at = append(s.at, len(s.stream))
+	s.stream = append(s.stream, Placed{Block: n, Form: quire.RenditionFull, Tokens: b.Tokens})
+	s.net += b.Tokens
+	s.entered += b.Tokens
+	s.fresh = true
+	if b.Page.Number > 0 {
+		s.use(b.Page.Number, b.Call, b.Turn, 0)
+	}
+	if b.Part == quire.PartToolCall && (b.Page.Action == quire.ActionEdit || b.Page.Action == quire.ActionWrite) && b.Page.Target != "" {
+		s.edited[b.Page.Target] = b.Call
+	}
+	return n
+}
+
+// Refer reports that the answer of a call referred to a page.
+func (s *Scheduler) Refer(page quire.PageNumber, call, turn int) {
+	s.use(page, call, turn, 1)
+}
+
+func (s *Scheduler) use(page quire.PageNumber, call, turn, quoted int) {
+	u := s.pages[page]
+	if u == nil {
+		u = &usage{last: call - 1, turn: turn}
+		s.pages[page] = u
+	}
+	if call > u.last { // at most one a call
+		u.heat = u.heat*decay(call-u.last) + 1
+	}
+	u.last, u.turn = max(u.last, call), max(u.turn, turn)
+	u.quoted += quoted
+}
+
+// PageIn appends a block once more, in full. It is used when a page was asked
+// for again; its first place keeps its form.
+func (s *Scheduler) PageIn(i int) {
+	s.at[i] = len(s.stream)
+	s.stream = append(s.stream, Placed{Block: i, Form: quire.RenditionFull, Tokens: s.blocks[i].Tokens})
+	s.net += s.blocks[i].Tokens
+}
+
+// Lowered reports whether block i is in the stream in a form that holds no
+// content.
+func (s *Scheduler) Lowered(i int) bool {
+	return s.at[i] >= 0 && !s.stream[s.at[i]].Form.Resident()
+}
+
+// Pin keeps a page as it is until a call, 0: until Unpin. Drop lets it go at the
+// next epoch, whatever is known of it.
+func (s *Scheduler) Pin(page quire.PageNumber, until int) {
+	s.pins[page] = until
+	delete(s.drops, page)
+}
+
+// Unpin takes a pin off.
+func (s *Scheduler) Unpin(page quire.PageNumber) { delete(s.pins, page) }
+
+// Drop lets a page go at the next epoch.
+func (s *Scheduler) Drop(page quire.PageNumber) {
+	s.drops[page] = true
+	delete(s.pins, page)
+}
+
+// Rewind takes out all blocks from number keep on: the user went back. Folds
+// that stand for some of them stay as long as they stand for others.
+func (s *Scheduler) Rewind(keep int) {
+	n := len(s.stream)
+	for n > 0 && s.stream[n-1].Block >= keep {
+		n--
+	}
+	s.cut(n)
+	s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
+}
+
+func (s *Scheduler) cut(n int) {
+	for _, p := range s.stream[n:] {
+		s.net -= p.Tokens
+		if p.Block >= 0 && s.at[p.Block] >= n {
+			s.at[p.Block] = -1
+		}
+	}
+	s.stream = s.stream[:n]
+	s.dirty = min(s.dirty, n)
+}
+
+// Stream is the stream as it stands. It is valid until the next call of a
+// method that changes it.
+func (s *Scheduler) Stream() []Placed { return s.stream }
+
+// Net is the size of the stream in tokens.
+func (s *Scheduler) Net() int { return s.net }
+
+// Block is block i as it entered.
+func (s *Scheduler) Block(i int) *Block { return &s.blocks[i] }
