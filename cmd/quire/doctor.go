@@ -23,9 +23,10 @@ func (inv *invocation) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check everything that is kept; rebuild what can be",
-		Long: `Check everything that is kept and change nothing: every line of every journal, every
-body against its hash, every body that a journal names, the page table and the index
-against the journals. What is damaged is named with its file, line and page, and the
+		Long: `Check everything that is kept and change nothing: every line of every journal against
+its checksum, every body against its hash, every body that a journal names, every
+value of the page table and the index against its seal, and both against the
+journals. What is damaged is named with its file, line and page, and the
 exit code is 1. A session that is behind its journal, because an import was
 interrupted, is named too, but it is not damaged.
 

@@ -15,6 +15,7 @@ import (
 	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
 	"github.com/spf13/cobra"
@@ -27,7 +28,9 @@ type evalRun struct {
 	profiles []string
 	policy   string
 	dump     string
-	joined   bool // also replay the endless folder as one session
+	file     string // to write to
+	joined   bool   // also replay the endless folder as one session
+	cross    bool   // decide each session by a table that was fitted without it
 	budget   int
 	asJSON   bool
 }
@@ -43,6 +46,11 @@ cost, relative to sending everything (in a session by itself) or to compaction
 what each would have missed. No model is called: the number of calls is the
 recorded one, and text that a call used but a policy had removed is charged as
 an extra call.
+
+The policies of Quire decide by the table that is shipped, which was fitted on
+recorded sessions too. With --crossvalidate each session is decided by a table that
+was fitted on the other half of DIR, the endless one by what was fitted on all
+others: those are the figures to be believed.
 
 A folder directly below DIR, or below DIR/bench, is a group. --dump writes the
 exact prompts that one policy sent, one JSON line a call, in a file named like the
@@ -66,9 +74,10 @@ leaves that one out.`,
 	f.StringVar(&run.policy, "policy", "", "with --dump: the policy whose prompts are written")
 	f.StringVar(&run.dump, "dump", "", "folder to write the prompts of --policy to, one file a session")
 	f.BoolVar(&run.joined, "endless", true, "also replay the sessions of the folder endless as one; --endless=false does not")
+	f.BoolVar(&run.cross, "crossvalidate", false, "decide each session by a table that was fitted without it")
 	f.BoolVar(&run.asJSON, "json", false, "write all figures as one JSON object")
 	bind(f, string(config.Budget))
-	cmd.AddCommand(inv.evalRecallCommand())
+	cmd.AddCommand(inv.evalRecallCommand(), inv.evalFitCommand(), inv.evalAblationCommand(), inv.evalCurveCommand())
 	return cmd
 }
 
@@ -86,7 +95,7 @@ func (r *evalRun) do(ctx context.Context) error {
 		return err
 	}
 	if r.corpus == "" {
-		return unusable(fmt.Errorf("quire eval needs --corpus DIR"), "name a folder with recorded sessions; `quire audit` needs none")
+		return errNoCorpus()
 	}
 	if (r.policy == "") != (r.dump == "") {
 		return unusable(fmt.Errorf("--policy and --dump go together"), "`quire help eval` shows how")
@@ -104,6 +113,10 @@ func (r *evalRun) do(ctx context.Context) error {
 		return r.dumpAll(ctx, &load, logs, profiles[0])
 	}
 	return r.measure(ctx, &load, logs, profiles)
+}
+
+func errNoCorpus() error {
+	return unusable(fmt.Errorf("quire eval needs --corpus DIR"), "name a folder with recorded sessions; `quire audit` needs none")
 }
 
 // chosen are the profiles named, in the order of the table.
@@ -164,34 +177,67 @@ func (r *evalRun) load(ctx context.Context, load *eval.Loader, logs []*trace.Log
 	return sessions, err
 }
 
-func (r *evalRun) measure(ctx context.Context, load *eval.Loader, logs []*trace.Log, profiles []price.Profile) (err error) {
+func (r *evalRun) measure(ctx context.Context, load *eval.Loader, logs []*trace.Log, profiles []price.Profile) error {
+	return r.study(ctx, load, logs, func(st *eval.Study) error {
+		st.Profiles = profiles
+		tables, version, err := r.tables(st)
+		if err != nil {
+			return err
+		}
+		st.Policies, st.Held = allPolicies(tables), []eval.Policy{eval.Held(tables)}
+		p := r.progress("replaying", len(st.Sessions))
+		st.Progress = func(int) { p.step() }
+		found, err := st.Run(ctx)
+		p.end()
+		if err != nil {
+			return err
+		}
+		found.Table = version
+		found.Machine["go"], found.Machine["platform"] = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
+		if r.asJSON {
+			return writeJSON(r.out, found)
+		}
+		return writeFindings(r.out, found, profiles)
+	})
+}
+
+// study reads the logs and hands what is common to all studies of them to do.
+func (r *evalRun) study(ctx context.Context, load *eval.Loader, logs []*trace.Log, do func(*eval.Study) error) (err error) {
 	sessions, err := r.load(ctx, load, logs)
 	defer closeAll(sessions, &err)
 	if err != nil {
 		return err
 	}
-	study := eval.Study{
-		Root: r.corpus, Sessions: sessions, Profiles: profiles, Budget: r.budget,
-		Policies: eval.Baselines, Workers: runtime.GOMAXPROCS(0), Now: time.Now,
-	}
+	st := eval.Study{Root: r.corpus, Sessions: sessions, Budget: r.budget, Workers: runtime.GOMAXPROCS(0), Now: time.Now}
 	if joined := r.endless(logs); len(joined) > 0 {
-		if study.Endless, err = load.Join(ctx, joined); err != nil {
+		if st.Endless, err = load.Join(ctx, joined); err != nil {
 			return err
 		}
-		defer closing(study.Endless, &err)
+		defer closing(st.Endless, &err)
 	}
-	p := r.progress("replaying", len(sessions))
-	study.Progress = func(int) { p.step() }
-	found, err := study.Run(ctx)
-	p.end()
+	return do(&st)
+}
+
+// tables picks the tables by which the policies of Quire decide, and names their
+// version.
+func (r *evalRun) tables(st *eval.Study) (eval.Tables, string, error) {
+	if r.cross {
+		c, err := eval.NewCrossfit(st.Root, st.Sessions, st.Endless, st.Workers)
+		if err != nil {
+			return nil, "", unusable(err, "leave --crossvalidate out, or add --endless=false")
+		}
+		return c.Validating(), eval.CrossValidated, nil
+	}
+	t, err := schedule.Default()
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	found.Machine["go"], found.Machine["platform"] = runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH
-	if r.asJSON {
-		return writeJSON(r.out, found)
-	}
-	return writeFindings(r.out, found, profiles)
+	return eval.Always(t), t.Version, nil
+}
+
+// allPolicies are the baselines and ours.
+func allPolicies(tables eval.Tables) func(int) []eval.Policy {
+	return func(budget int) []eval.Policy { return append(eval.Baselines(budget), eval.Ours(tables)...) }
 }
 
 // closeAll closes sessions, of which some may be nil, as closing does.
@@ -254,7 +300,11 @@ func (r *evalRun) dumpOne(ctx context.Context, load *eval.Loader, logs []*trace.
 	if r.budget > 0 {
 		budget = r.budget
 	}
-	policies := eval.Baselines(budget)
+	table, err := schedule.Default()
+	if err != nil {
+		return err
+	}
+	policies := allPolicies(eval.Always(table))(budget)
 	i := slices.IndexFunc(policies, func(p eval.Policy) bool { return p.Name == r.policy || p.Kind == r.policy })
 	if i < 0 {
 		return unusable(fmt.Errorf("%q is not a policy", r.policy), "there are "+strings.Join(policyNames(policies), ", "))

@@ -22,15 +22,21 @@ the time when they did, and show how often the page was among what was found.
 
 A need counts if its page is not among the newest 20 results and was last quoted 30
 or more calls before. The question is what the user had said (user), the arguments
-of the call before (before), those of the call that needed it (full), or those
-without the lines that it quotes (own); "names path" and "names symbol" are the
+of the call before (before), those of the call that needed it (full), of long ones
+the 2,000 bytes around the need, or those without the lines that it quotes (own); "names path" and "names symbol" are the
 questions that name the path of the page or an identifier in the needed lines. Needs
 that are not strict ones are counted apart, as wide.
-R@5 is the share of needs whose page was among the first five, text the share whose
-needed text stood in 2,000 tokens of hits.
+R@5 is the share of needs that had an answer among the first five, text the share
+whose needed text stood in 2,000 tokens of hits. An answer is the page that the text
+was taken from, or another one that holds at least 80 % of it.
 
-Questions that were written for this, in English, in Chinese and in Chinese with
-names of code, are asked with and without a corpus: 240 each, over 360 pages.`,
+The row "limit" is the best rank of all ways and of one that is told which words of
+the question stand in the needed lines; "any word" is the share of needs whose lines
+have a word in common with the question.
+
+Questions that were written for this, in English, in Chinese, in Chinese with names
+of code and in other words than the pages', are asked with and without a corpus: 240
+of each, over 360 pages.`,
 		Example: "  quire eval recall\n  quire eval recall --corpus sessions --json",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return run.recall(cmd.Context()) },

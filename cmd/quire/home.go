@@ -7,15 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/quire-agent/quire/internal/config"
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/ingest"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/secret"
 	"github.com/quire-agent/quire/internal/store/mem"
 	"github.com/quire-agent/quire/internal/store/sqlite"
@@ -63,7 +64,7 @@ func (inv *invocation) unopened(cmd *cobra.Command) (*home, error) {
 	if !exists(dir) {
 		return nil, nothingKept()
 	}
-	return newHome(dir), nil
+	return inv.newHome(dir), nil
 }
 
 func nothingKept() error {
@@ -79,7 +80,7 @@ func (inv *invocation) openHomeAs(cmd *cobra.Command, o sqlite.Options) (*home, 
 	if err != nil {
 		return nil, explain(err)
 	}
-	h := newHome(dir)
+	h := inv.newHome(dir)
 	h.store = store
 	h.pool.Bodies = store
 	h.derive(store)
@@ -95,8 +96,8 @@ func (inv *invocation) homeDir(cmd *cobra.Command) (string, error) {
 	return s.Path(config.Home), nil
 }
 
-func newHome(dir string) *home {
-	h := &home{secrets: secret.NewFinder()}
+func (inv *invocation) newHome(dir string) *home {
+	h := &home{secrets: inv.finder()}
 	h.pool = ingest.Pool{Home: dir, Mask: h.secrets.Mask, Owner: owner, Now: time.Now}
 	return h
 }
@@ -105,11 +106,11 @@ func newHome(dir string) *home {
 type derivedStore interface {
 	quire.PageTable
 	quire.Heads
-	retrieve.Segments
+	index.Segments
 }
 
 func (h *home) derive(s derivedStore) {
-	h.pool.Table, h.pool.Heads, h.pool.Index = s, s, retrieve.NewIndex(s, s)
+	h.pool.Table, h.pool.Heads, h.pool.Index = s, s, index.New(s, s)
 }
 
 // openToCheck opens a home so that nothing in it is changed. Where the derived
@@ -127,7 +128,7 @@ func (inv *invocation) openToCheck(cmd *cobra.Command) (*home, error) {
 	if fault != nil {
 		return nil, err
 	}
-	h = newHome(dir)
+	h = inv.newHome(dir)
 	h.store, h.pool.Bodies, h.derived = bodies, bodies, err
 	h.derive(mem.New())
 	return h, nil
@@ -173,7 +174,7 @@ func (h *home) close(err error) error {
 
 // reader is the owner, who stands in a folder.
 func (inv *invocation) reader() quire.Reader {
-	return quire.Reader{Who: owner, Project: inv.app.dir}
+	return quire.Reader{Who: owner, Project: ingest.ProjectName(inv.app.dir, inv.mask)}
 }
 
 // Text is that of [retrieve.Texts]: the body of a page with its secrets masked.
@@ -189,15 +190,18 @@ func (h *home) Text(ctx context.Context, r *quire.Row) (string, error) {
 	return h.secrets.Mask(string(body)), nil
 }
 
-// session finds a session by its number or ULID; "" is the newest.
+// session finds a session by its number or ULID. An empty text names none: what
+// a script leaves empty must not be the newest.
 func (h *home) session(text string) (journal.Name, error) {
-	if text != "" {
-		n, err := journal.Find(h.pool.Home, text)
-		if err != nil {
-			return n, unusable(err, "`quire pool` lists the sessions")
-		}
-		return n, nil
+	n, err := journal.Find(h.pool.Home, text)
+	if err != nil {
+		return n, unusable(err, "`quire session list` lists the sessions")
 	}
+	return n, nil
+}
+
+// newest is the session with the highest number.
+func (h *home) newest() (journal.Name, error) {
 	all, err := h.sessions()
 	if err != nil {
 		return journal.Name{}, err
@@ -231,6 +235,9 @@ func (h *home) page(ctx context.Context, as quire.Reader, text string) (quire.Ro
 				"write "+quire.PageRef{Session: all[len(all)-1].Number, Page: ref.Page}.String()+" for the newest")
 		}
 		ref.Session = all[0].Number
+	}
+	if !slices.ContainsFunc(all, func(n journal.Name) bool { return n.Number == ref.Session }) {
+		return quire.Row{}, ref, unusable(fmt.Errorf("there is no session %s", ref.Session), "`quire session list` lists the sessions")
 	}
 	for r, err := range h.pool.Table.Rows(ctx, as, quire.Filter{Session: ref.Session, Pages: []quire.PageNumber{ref.Page}}) {
 		return r, ref, err

@@ -72,6 +72,9 @@ indexed. An import that was interrupted goes on where it stopped.`,
 			if len(args) == 0 {
 				return unusable(errors.New("quire import wants a log or a folder of logs"), "`quire help import` shows how")
 			}
+			if slices.Contains(args, "") {
+				return unusable(errors.New("a PATH is empty"), "write . for the working directory")
+			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, args) },

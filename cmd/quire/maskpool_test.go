@@ -140,14 +140,15 @@ func TestPoolShowsNoSecret(t *testing.T) {
 	}
 }
 
-// TestSecretsInTheProject holds that the path of a project is masked where it is
-// shown. The page table has it as it is: who may read is decided by it.
+// TestSecretsInTheProject holds that the path of a project, and that of the log,
+// are masked where they are shown and in what is derived.
 func TestSecretsInTheProject(t *testing.T) {
 	home, plants := t.TempDir(), toolPlants()[5:6]
 	runAt(t, home, "import", plantTools(t, "/home/ann/"+plants[0].secrets[0], plants))
-	for _, args := range [][]string{{"pages"}, {"pages", "--json"}, {"session", "list", "--json"}, {"session", "show", "s1"}, {"recall", "cart", "--json"}} {
+	for _, args := range [][]string{{"pages"}, {"pages", "--json"}, {"session", "list", "--json"}, {"session", "show", "s1"}, {"recall", "cart", "--json"}, {"pool", "--json"}} {
 		lookFor(t, plants, strings.Join(args, " "), runAt(t, home, args...))
 	}
+	lookFor(t, plants, "table and index", derivedBytes(t, home))
 }
 
 // TestPathsWithSecretsAreFound holds what a masked target means for who looks for

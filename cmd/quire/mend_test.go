@@ -157,6 +157,27 @@ func TestImportSaysWhatItLeftOutAndPutBack(t *testing.T) {
 	}
 }
 
+func TestPagesSaysWhatTheUserWants(t *testing.T) {
+	m := newMended(t)
+	w, err := journal.Open(m.journal(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, page := range map[string]quire.PageNumber{quire.MarkPin: 1, quire.MarkDrop: 2} {
+		if _, err := w.Append(quire.RecordMark, quire.MarkRecord{What: what, Page: page, By: owner}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m.run("doctor", "--rebuild")
+	got := m.run("pages")
+	if !strings.Contains(got.out, "unknown, pinned") || !strings.Contains(got.out, "ok, dropped") {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestDerivedFromIsGivenByName(t *testing.T) {
 	m := newMended(t)
 	var list struct {

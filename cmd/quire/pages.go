@@ -40,19 +40,11 @@ Heat is what the page was referred to lately: each reference counts one and halv
 every 12 calls. Stale lines are those that a later edit changed.`,
 		Example: `  quire pages
   quire pages s7 --json`,
-		RunE: func(cmd *cobra.Command, args []string) error { return inv.listPages(cmd, first(args), asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return inv.listPages(cmd, args, asJSON) },
 	}
 	cmd.Args = atMost(1, "SESSION")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write the pages as one JSON object")
 	return cmd
-}
-
-// first is the first argument, "" for none.
-func first(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return args[0]
 }
 
 // atMost allows a number of arguments.
@@ -65,13 +57,13 @@ func atMost(n int, name string) cobra.PositionalArgs {
 	}
 }
 
-func (inv *invocation) listPages(cmd *cobra.Command, session string, asJSON bool) (err error) {
+func (inv *invocation) listPages(cmd *cobra.Command, args []string, asJSON bool) (err error) {
 	h, err := inv.openToRead(cmd)
 	if err != nil {
 		return err
 	}
 	defer func() { err = h.close(err) }()
-	name, err := h.session(session)
+	name, err := h.sessionOf(args)
 	if err != nil {
 		return err
 	}
@@ -86,6 +78,14 @@ func (inv *invocation) listPages(cmd *cobra.Command, session string, asJSON bool
 		return writeJSON(inv.out, list)
 	}
 	return inv.showPages(list)
+}
+
+// sessionOf is the session that is named, or the newest where none is.
+func (h *home) sessionOf(args []string) (journal.Name, error) {
+	if len(args) == 0 {
+		return h.newest()
+	}
+	return h.session(args[0])
 }
 
 // warnBehind says on standard error when a session, or with 0 any of them, holds
@@ -154,9 +154,20 @@ func (inv *invocation) showPages(list pageList) error {
 	for i := range list.Pages {
 		p := &list.Pages[i]
 		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\t%s\t%s\t%s\n",
-			p.Number, p.Kind, p.Class, p.Tokens, p.Now, orDash(p.By), p.Outcome, ranges(p.Stale), clip(about(&p.Row), 60))
+			p.Number, p.Kind, p.Class, p.Tokens, p.Now, orDash(p.By), standing(&p.Row), ranges(p.Stale), clip(about(&p.Row), 60))
 	}
 	return w.Flush()
+}
+
+// standing is what became of a page, and what the user wants of it.
+func standing(r *quire.Row) string {
+	switch {
+	case r.Pin.By != "":
+		return string(r.Outcome) + ", pinned"
+	case r.Dropped != "":
+		return string(r.Outcome) + ", dropped"
+	}
+	return string(r.Outcome)
 }
 
 func orDash(n quire.PageNumber) string {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is cut is cut between characters and fits.
+// failures.md A48: what is cut is cut between characters and fits.
 func TestClip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
@@ -31,7 +31,8 @@ func TestHarmless(t *testing.T) {
 	}
 }
 
-// Any split of a text into ranges of lines gives the text again.
+// failures.md A48: lines are cut at line ends: any split of a text into ranges of
+// lines gives the text again.
 func TestLinesOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "bc", "日本"}), 0, 8).Draw(t, "lines"), "\n")

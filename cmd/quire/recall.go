@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 type recallRun struct {
 	*invocation
 	session string
+	docs    []string
+	skills  []string
 	limit   int
 	failed  bool
 	explain bool
@@ -34,13 +37,18 @@ func (inv *invocation) recallCommand() *cobra.Command {
 		Short: "Find pages by what one remembers of them",
 		Long: `Find pages by what one remembers of them: words, names, paths, error messages,
 page names. Each hit says where it is from and what is to be known before it is
-trusted, and shows the lines that match. Newer versions come before those they took
-the place of, what worked before what failed.
+trusted, and shows the lines that match. What is named exactly comes first, newer
+versions come before those they took the place of, what worked before what failed.
+
+Beside the pages the folders knowledge, notes and skills of the home are searched:
+Markdown and text files, cut by heading, and skills by the description in their
+SKILL.md. --docs and --skills add other folders. Each hit says where it is from.
 
 Secrets are masked and not found. A secret in the query stands for any of its kind:
 a path with a token in it is found by what stands around the token.`,
 		Example: `  quire recall "cart total rounding"
   quire recall cart.go --session s7
+  quire recall "how releases are cut" --docs docs
   quire recall "exit status 1" --failed --explain`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(strings.Join(args, "")) == "" {
@@ -52,6 +60,8 @@ a path with a token in it is found by what stands around the token.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&run.session, "session", "", "only pages of `SESSION`")
+	f.StringArrayVar(&run.docs, "docs", nil, "also the documents below `DIR`; may be given several times")
+	f.StringArrayVar(&run.skills, "skills", nil, "also the skills below `DIR`; may be given several times")
 	f.IntVar(&run.limit, "limit", 10, "at most `N` hits")
 	f.BoolVar(&run.failed, "failed", false, "rank what failed or was taken back like everything else")
 	f.BoolVar(&run.explain, "explain", false, "say how each score came about")
@@ -62,6 +72,9 @@ a path with a token in it is found by what stands around the token.`,
 func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 	if r.limit < 1 {
 		return unusable(fmt.Errorf("--limit %d finds nothing", r.limit), "ask for one hit at least")
+	}
+	if r.session != "" && len(r.docs)+len(r.skills) > 0 {
+		return unusable(errors.New("--session searches pages of one session only"), "leave out --session, --docs or --skills")
 	}
 	h, err := r.openToRead(cmd)
 	if err != nil {
@@ -85,6 +98,11 @@ func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 	}
 	var surface retrieve.Surface
 	surface.Register(&retrieve.Pages{Index: h.pool.Index, Table: h.pool.Table, Texts: h})
+	if r.session == "" {
+		if err := r.register(cmd.Context(), h, &surface); err != nil {
+			return err
+		}
+	}
 	hits, err := surface.Search(cmd.Context(), q)
 	if err != nil {
 		return err
@@ -93,15 +111,14 @@ func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 	if r.asJSON {
 		return writeJSON(r.out, report)
 	}
-	return r.write(report.Hits)
-}
-
-func (r *recallRun) write(hits []retrieve.Hit) error {
-	if len(hits) == 0 {
+	if len(report.Hits) == 0 {
 		fmt.Fprintln(r.out, "Nothing was found.")
 		return nil
 	}
-	s := r.out
+	return r.framed("quire recall", func(w io.Writer) { r.write(w, report.Hits) })
+}
+
+func (r *recallRun) write(s io.Writer, hits []retrieve.Hit) {
 	for i := range hits {
 		hit := &hits[i]
 		fmt.Fprintf(s, "%s  %s", hit.Name, clip(hit.Source, 120))
@@ -119,5 +136,4 @@ func (r *recallRun) write(hits []retrieve.Hit) error {
 			fmt.Fprintf(s, "  %s\n", hit.Why[i])
 		}
 	}
-	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/store/sqlite"
-	"github.com/quire-agent/quire/internal/x/texts"
 	"github.com/spf13/cobra"
 )
 
@@ -146,127 +145,6 @@ func began(at time.Time, z *time.Location) string {
 	return at.In(z).Format("2006-01-02 15:04")
 }
 
-// A shownSession is a session as `quire session show --json` gives it.
-type shownSession struct {
-	listedSession
-	Records int              `json:"records"`
-	Types   []countedType    `json:"types"`
-	Last    time.Time        `json:"last,omitzero"` // time of the last record
-	Damages []journal.Damage `json:"damages"`       // places that cannot be read
-}
-
-type countedType struct {
-	Type    string `json:"type"`
-	Records int    `json:"records"`
-}
-
-func (inv *invocation) sessionShowCommand() *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
-		Use:   "show SESSION",
-		Short: "Show what is known of a session",
-		Long: `Show what is known of a session: where it is from, what its journal holds, and
-which places of the journal cannot be read, if any. Its pages are listed by
-quire pages.`,
-		Example: "  quire session show s7\n  quire session show 01JQZ3 --json",
-		Args:    exactly("SESSION"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return inv.showSession(cmd, args[0], asJSON) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as one JSON object")
-	return cmd
-}
-
-func (inv *invocation) showSession(cmd *cobra.Command, name string, asJSON bool) (err error) {
-	h, err := inv.openToRead(cmd)
-	if err != nil {
-		return err
-	}
-	defer func() { err = h.close(err) }()
-	n, err := h.session(name)
-	if err != nil {
-		return err
-	}
-	rows, err := inv.countedSessions(cmd.Context(), h)
-	if err != nil {
-		return err
-	}
-	one := shownSession{listedSession: h.listed(n, rows), Types: []countedType{}, Damages: []journal.Damage{}}
-	if err := one.read(cmd.Context()); err != nil {
-		return err
-	}
-	one = texts.Map(one, h.secrets.Mask) // what is damaged is quoted
-	if asJSON {
-		return writeJSON(inv.out, one)
-	}
-	s, err := inv.settings(cmd)
-	if err != nil {
-		return err
-	}
-	return inv.writeSession(&one, zone(s))
-}
-
-// read counts the records of the journal.
-func (s *shownSession) read(ctx context.Context) error {
-	for r, err := range journal.Read(s.Path) {
-		d, damaged := errors.AsType[*journal.Damage](err)
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case damaged:
-			s.Damages = append(s.Damages, *d)
-		case err != nil:
-			return err
-		default:
-			s.count(r)
-		}
-	}
-	return nil
-}
-
-func (s *shownSession) count(r quire.Record) {
-	s.Records++
-	s.Last = r.T
-	i := slices.IndexFunc(s.Types, func(c countedType) bool { return c.Type == r.Type })
-	if i < 0 {
-		i = len(s.Types)
-		s.Types = append(s.Types, countedType{Type: r.Type})
-	}
-	s.Types[i].Records++
-}
-
-func (inv *invocation) writeSession(s *shownSession, z *time.Location) error {
-	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
-	line := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(w, "%s\t%s\n", name, value)
-		}
-	}
-	line("session", s.Number.String()+"  "+s.ULID)
-	line("agent", strings.TrimSpace(string(s.Info.Agent)+" "+s.Info.Version))
-	line("project", inv.short(s.Info.Project))
-	line("imported from", inv.short(s.Source))
-	line("began", began(s.Info.Started, z))
-	line("last record", began(s.Last, z))
-	if s.Counted {
-		line("calls", fmt.Sprint(s.Calls))
-		line("pages", fmt.Sprintf("%d, %d tokens", s.Pages, s.Tokens))
-	}
-	line("journal", fmt.Sprintf("%s, %s", inv.short(s.Path), size(s.Bytes)))
-	line("records", fmt.Sprintf("%d: %s", s.Records, typeCounts(s.Types)))
-	for i := range s.Damages {
-		line("damaged", fmt.Sprintf("line %d, %s", s.Damages[i].Line, s.Damages[i].Reason))
-	}
-	return w.Flush()
-}
-
-func typeCounts(types []countedType) string {
-	var list []string
-	for _, t := range types {
-		list = append(list, fmt.Sprintf("%d %s", t.Records, clip(t.Type, 40)))
-	}
-	return strings.Join(list, ", ")
-}
-
 // An exportRun is one `quire session export`.
 type exportRun struct {
 	*invocation
@@ -394,7 +272,7 @@ func (r *sessionImportRun) do(cmd *cobra.Command, path string) (err error) {
 	if err := h.counting(); err != nil {
 		return err
 	}
-	got, err := journal.Import(cmd.Context(), h.pool.Home, src, h.pool.Bodies, journal.Options{Renumber: r.renumber})
+	got, err := r.take(cmd.Context(), h, src)
 	if err != nil {
 		return r.refused(err)
 	}
@@ -405,13 +283,31 @@ func (r *sessionImportRun) do(cmd *cobra.Command, path string) (err error) {
 	return r.say(done)
 }
 
+// take takes the session in while nobody collects bodies that no journal names:
+// those of an export come before its journal.
+func (r *sessionImportRun) take(ctx context.Context, h *home, src io.Reader) (got journal.Imported, err error) {
+	lock, err := journal.LockHome(h.pool.Home)
+	if err != nil {
+		return got, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	return journal.Import(ctx, h.pool.Home, src, h.pool.Bodies, journal.Options{Renumber: r.renumber})
+}
+
 func (r *sessionImportRun) source(path string) (io.ReadCloser, error) {
 	if path == "-" {
 		return io.NopCloser(r.in), nil
 	}
+	const advice = "name a file that `quire session export --with-secrets` wrote"
+	if path == "" {
+		return nil, unusable(errors.New("FILE is empty"), advice)
+	}
 	f, err := os.Open(r.absolute(path))
 	if err != nil {
-		return nil, unusable(err, "name a file that `quire session export --with-secrets` wrote")
+		return nil, unusable(err, advice)
+	}
+	if info, err := f.Stat(); err != nil || info.IsDir() {
+		return nil, errors.Join(unusable(fmt.Errorf("%s is a folder", path), advice), f.Close())
 	}
 	return f, nil
 }

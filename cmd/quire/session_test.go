@@ -14,6 +14,26 @@ import (
 	"github.com/quire-agent/quire/internal/quire"
 )
 
+// While somebody imports, no session is taken in from an export: its bodies would
+// be collected before its journal names them.
+func TestAnExportWaitsForNobody(t *testing.T) {
+	m := newMended(t)
+	export := m.write("s1.jsonl", m.run("session", "export", "s1", "--with-secrets").out)
+	lock, err := journal.LockHome(m.home())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.run("session", "import", export); got.code != 1 || !strings.Contains(got.err, "has it open") || !strings.Contains(got.err, "wait until") {
+		t.Errorf("%+v", got)
+	}
+	if err := lock.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.run("session", "import", export); got.code != 0 || !strings.Contains(got.out, "s1 is here already") {
+		t.Errorf("%+v", got)
+	}
+}
+
 // While somebody imports, no session is removed; who it is is said.
 func TestARemovalWaitsForNobody(t *testing.T) {
 	dir := t.TempDir()

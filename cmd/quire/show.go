@@ -73,7 +73,10 @@ func (r *showRun) do(cmd *cobra.Command, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	if r.lines != "" {
+	if cmd.Flags().Changed("lines") {
+		if ref.Lines != (quire.Range{}) {
+			return unusable(fmt.Errorf("lines of %s are asked for twice", ref.Page), "name them once: in the name of the page or with --lines")
+		}
 		if ref.Lines, err = parseLines(r.lines); err != nil {
 			return err
 		}
@@ -171,7 +174,7 @@ func linesOf(text string, lines quire.Range, total int) (string, error) {
 		return text, nil
 	}
 	if lines.First > total {
-		return "", unusable(fmt.Errorf("line %d is behind the end: there are %d", lines.First, total), "ask for lines up to that")
+		return "", unusable(fmt.Errorf("line %d is behind the end: there %s %d", lines.First, plural(total, "is", "are"), total), "ask for lines up to that")
 	}
 	n, from, to := 0, 0, len(text)
 	for at, c := range []byte(text) {

@@ -69,11 +69,22 @@ func (p *Pool) Check(ctx context.Context) (Health, error) {
 		return c.health, fmt.Errorf("check the bodies: %w", err)
 	}
 	for i := range c.sessions {
-		if err := c.rows(ctx, &c.sessions[i]); err != nil {
-			return c.health, fmt.Errorf("check the rows of %s: %w", c.sessions[i].name.Number, err)
+		n := c.sessions[i].name.Number
+		if err := c.derived(n.String(), c.rows(ctx, &c.sessions[i])); err != nil {
+			return c.health, fmt.Errorf("check the rows of %s: %w", n, err)
 		}
 	}
-	return c.health, c.strangers(ctx)
+	return c.health, c.derived("", c.strangers(ctx))
+}
+
+// derived takes an error of looking at what is derived. Damage is a fault like
+// any other: what could be looked at is in the list.
+func (c *checker) derived(session string, err error) error {
+	if !damaged(err) {
+		return err
+	}
+	c.fault(Fault{What: FaultRow, Page: session, Reason: err.Error()})
+	return nil
 }
 
 // A checker is one check.

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/secret"
 	"github.com/quire-agent/quire/internal/store/sqlite"
 	"github.com/quire-agent/quire/internal/trace"
@@ -57,7 +57,7 @@ func inFiles(tb testing.TB, home string) *Pool {
 	}
 	tb.Cleanup(func() { store.Close() })
 	p.Bodies, p.Table, p.Heads = store, store, store
-	p.Index = retrieve.NewIndex(store, store)
+	p.Index = index.New(store, store)
 	p.Mask = secret.NewFinder().Mask
 	return p
 }

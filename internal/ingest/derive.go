@@ -9,10 +9,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/retrieve"
 )
 
 // A Derived says what was made from a journal.
@@ -32,25 +32,39 @@ func damaged(err error) bool { return errors.Is(err, quire.ErrDamaged) }
 //
 // Rows of before are replaced. A page that is in the index already is not
 // indexed again, unless its text came since. Derive may be called again at any
-// time and then changes nothing.
+// time and then changes nothing. While somebody else derives in that home, in
+// this process or another one, it waits.
 func (p *Pool) Derive(ctx context.Context, path string) (Derived, error) {
-	d, err := p.derive(ctx, path)
+	return p.locked(ctx, path, true)
+}
+
+// locked derives while nobody else does; without again only if the journal holds
+// more than was derived from it.
+func (p *Pool) locked(ctx context.Context, path string, again bool) (d Derived, err error) {
+	lock, err := journal.LockDerived(ctx, p.Home)
+	if err == nil {
+		d, err = p.derive(ctx, path, again)
+		err = errors.Join(err, lock.Close())
+	}
 	if err != nil {
 		return d, fmt.Errorf("derive from %s: %w", path, err)
 	}
 	return d, nil
 }
 
-func (p *Pool) derive(ctx context.Context, path string) (Derived, error) {
+func (p *Pool) derive(ctx context.Context, path string, again bool) (Derived, error) {
 	o, err := newOutline(path)
 	if err != nil {
 		return Derived{}, err
 	}
 	d := newDeriver(p, o)
-	if err := d.resume(ctx); err != nil {
+	if err := d.resume(ctx); err != nil || !again && d.mark == o.last.Seq {
 		return d.done, err
 	}
 	for r, err := range journal.Read(path) {
+		if r.Seq > o.last.Seq {
+			break // appended since: what bears on it is not in the outline
+		}
 		if err := errors.Join(ctx.Err(), d.take(ctx, r, err)); err != nil {
 			return d.done, err
 		}
@@ -62,6 +76,7 @@ func (p *Pool) derive(ctx context.Context, path string) (Derived, error) {
 type deriver struct {
 	pool    *Pool
 	outline *outline
+	project string // its name in table and index
 	lineage *page.Lineage
 	refs    *references
 	cut     cutter
@@ -71,9 +86,10 @@ type deriver struct {
 	calls   map[string]quire.PageNumber    // by tool use
 	sum     sums
 	model   string
+	task    string // that the user is at, "" for none
 	jobs    []*job
 	waiting int // bytes in jobs
-	docs    []retrieve.Document
+	docs    []index.Document
 	text    int // bytes in docs
 	mark    int64
 	head    string // value of the head that says how far the index is
@@ -90,7 +106,7 @@ type sums struct {
 
 func newDeriver(p *Pool, o *outline) *deriver {
 	return &deriver{
-		pool: p, outline: o, lineage: page.NewLineage(o.head.Info.Project), refs: newReferences(),
+		pool: p, outline: o, project: ProjectName(o.head.Info.Project, p.Mask), lineage: page.NewLineage(o.head.Info.Project), refs: newReferences(),
 		stored: map[quire.PageNumber]quire.Row{}, open: map[quire.PageNumber]*job{}, calls: map[string]quire.PageNumber{},
 		sum: sums{calls: map[string]bool{}, usage: map[string]quire.Usage{}}, model: cmp.Or(o.model, o.head.Info.Model), mark: -1,
 	}
@@ -147,6 +163,10 @@ func (d *deriver) take(ctx context.Context, r quire.Record, err error) error {
 		if w, ok := decode[quire.RewindRecord](d, r); ok {
 			d.fates(d.lineage.Rewind(w.Chain, w.Keep))
 		}
+	case quire.RecordMark:
+		if m, ok := decode[quire.MarkRecord](d, r); ok && m.What == quire.MarkTask && m.Page == 0 {
+			d.task = m.Task
+		}
 	}
 	return nil
 }
@@ -185,6 +205,7 @@ func (d *deriver) part(ctx context.Context, rec *quire.PartRecord, fresh bool) e
 		return err
 	}
 	p := rec.Part
+	ours := d.cut.ours(&p)
 	pages := d.pages(rec, forgotten)
 	if p.Kind == quire.PartToolCall || p.Kind == quire.PartText {
 		d.refer(rec, pages)
@@ -193,8 +214,12 @@ func (d *deriver) part(ctx context.Context, rec *quire.PartRecord, fresh bool) e
 		d.enter(rec, &pages[i], forgotten)
 	}
 	d.fates(d.lineage.Add(rec.Chain, rec.Node, &p, pages))
+	text, err := d.foreign(ctx, &p, ours)
+	if err != nil {
+		return err
+	}
 	for i := range pages {
-		d.index(rec, &pages[i], fresh && !forgotten)
+		d.index(rec, &pages[i], text, fresh && !forgotten)
 	}
 	if d.waiting > jobBytes {
 		return d.work(ctx)
@@ -219,10 +244,13 @@ func (d *deriver) read(ctx context.Context, rec *quire.PartRecord, forgotten boo
 	return nil
 }
 
-// pages cuts a part. Where the text is gone the bodies are those that the record
+// pages cuts a part. Whether it is in a page at all the journal says. Where the text is gone the bodies are those that the record
 // names.
 func (d *deriver) pages(rec *quire.PartRecord, forgotten bool) []quire.Page {
-	cut := d.cut.part(&rec.Part, d.sum.main)
+	if len(rec.Pages) == 0 {
+		return nil
+	}
+	cut := d.cut.pages.Cut(rec.Part, d.sum.main)
 	cut = cut[:min(len(cut), len(rec.Pages))]
 	for len(cut) < len(rec.Pages) && len(cut) > 0 && rec.Written != (quire.Hash{}) {
 		cut = append(cut, quire.Page{Kind: quire.PageWritten, Tool: rec.Part.Tool, Body: rec.Written, Call: d.sum.main})
@@ -250,11 +278,12 @@ func (d *deriver) enter(rec *quire.PartRecord, pg *quire.Page, forgotten bool) {
 		head := &d.outline.head
 		*r = quire.Row{
 			ID: pageID(head.ULID, pg.Number, rec.At), Session: head.Number, At: rec.At, Heat: 1, Pin: d.outline.pins[pg.Number],
-			Outcome: quire.OutcomeUnknown, Owner: head.Owner, Scope: quire.ScopeSession,
+			Dropped: d.outline.drops[pg.Number], Tasks: d.tasks(pg.Number), Outcome: quire.OutcomeUnknown, Owner: head.Owner, Scope: quire.ScopeSession,
 		}
 	}
 	tokens := r.Tokens
 	r.Page = *pg
+	r.Tool = d.pool.Mask(pg.Tool)
 	r.Target = d.pool.Mask(cmp.Or(pg.Target, d.pictured(&rec.Part))) // the row is shown and goes into the index; lineage has the true one
 	r.Tokens = tokens
 	if rec.Part.Kind == quire.PartToolCall && pg.Kind == quire.PageTool {
@@ -266,6 +295,22 @@ func (d *deriver) enter(rec *quire.PartRecord, pg *quire.Page, forgotten bool) {
 	if r.Refs == 0 {
 		r.LastRef = pg.Call
 	}
+}
+
+// tasks are those of a page that begins: the user's at that moment, and those
+// that it was given by name.
+func (d *deriver) tasks(n quire.PageNumber) []string {
+	given := d.outline.tasks[n]
+	if d.task == "" {
+		return given
+	}
+	all := []string{d.task}
+	for _, t := range given {
+		if t != d.task {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // pictured is the path of an image or a document that a tool call read: in the

@@ -15,5 +15,11 @@
 // bodies that no journal names.
 //
 // Text that Quire itself put into a prompt is recorded like all text, so that
-// the record is whole, but it is in no page and in no index.
+// the record is whole, but it is in no page and in no index: what its tool
+// returned, what stands in a frame of ours, and what an agent had our program
+// print, by whatever shell.
+//
+// Logs are imported one at a time in a home, and rows and index are made by one
+// at a time, also among processes: whoever wants to import while somebody else
+// does is refused, whoever wants to derive waits.
 package ingest

@@ -6,7 +6,6 @@ import (
 
 	"github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/retrieve"
 )
 
 // A line is a record that is to be written, with the bodies that it names, in the
@@ -91,37 +90,4 @@ func (r *recorder) part(rec quire.PartRecord) (line, any) {
 	rec.Part.Text, rec.Part.Data = "", ""
 	l.part = &rec
 	return l, rec
-}
-
-// A cutter cuts pages, and leaves out what Quire itself put into the prompt.
-type cutter struct {
-	pages page.Cutter
-	own   map[string]bool // tool uses of the tool that reads pages back
-}
-
-// part returns the pages that a part begins or completes.
-func (c *cutter) part(p *quire.Part, call int) []quire.Page {
-	if c.ours(p) {
-		return nil
-	}
-	return c.pages.Cut(*p, call)
-}
-
-func (c *cutter) ours(p *quire.Part) bool {
-	switch p.Kind {
-	case quire.PartToolCall:
-		if !retrieve.OwnTool(p.Tool) {
-			return false
-		}
-		if c.own == nil {
-			c.own = map[string]bool{}
-		}
-		c.own[p.ToolUse] = true
-		return true
-	case quire.PartToolResult, quire.PartImage, quire.PartDocument:
-		if p.ToolUse != "" && c.own[p.ToolUse] || p.Tool != "" && retrieve.OwnTool(p.Tool) {
-			return true
-		}
-	}
-	return p.Text != "" && retrieve.Unframed(p.Text) == ""
 }

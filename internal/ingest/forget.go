@@ -20,7 +20,7 @@ type Held struct {
 
 // mark is the record that forgets the place.
 func (h *Held) mark(by quire.Principal) quire.MarkRecord {
-	m := quire.MarkRecord{What: markForget, Page: h.Page, By: by}
+	m := quire.MarkRecord{What: quire.MarkForget, Page: h.Page, By: by}
 	if h.Page == 0 {
 		m.Body = h.Body
 	}
@@ -110,11 +110,20 @@ func (p *Pool) Forget(ctx context.Context, places []Held, by quire.Principal) (i
 		}
 		i = end
 	}
-	if err := p.Index.Rewrite(ctx); err != nil {
+	if err := p.rewrite(ctx); err != nil {
 		return 0, fmt.Errorf("rewrite the index: %w", err)
 	}
 	gone, err := p.Garbage(ctx, true)
 	return len(gone), err
+}
+
+// rewrite takes the last of what was forgotten out of the index.
+func (p *Pool) rewrite(ctx context.Context) error {
+	lock, err := journal.LockDerived(ctx, p.Home)
+	if err != nil {
+		return err
+	}
+	return errors.Join(p.Index.Rewrite(ctx), lock.Close())
 }
 
 func (p *Pool) forget(ctx context.Context, n journal.Name, places []Held, by quire.Principal) error {

@@ -342,9 +342,26 @@ func (in *intake) put(ctx context.Context, l line) error {
 	return in.write(l)
 }
 
-// same reports whether a record says what a line says: its line ends in the
-// payload.
+// same reports whether a record says what a line says.
 func same(r quire.Record, l line) bool {
+	return ends(r, l) || l.part != nil && r.Type == quire.RecordPart && sameBefore(r, *l.part)
+}
+
+// sameBefore reports whether a record says what a part says but for what was not
+// recorded yet when it was written: where the text of a part is cut.
+func sameBefore(r quire.Record, now quire.PartRecord) bool {
+	old, err := journal.Decode[quire.PartRecord](r)
+	if err != nil || old.Part.Cuts != nil || old.Part.After > 0 {
+		return false
+	}
+	now.Part.Cuts, now.Part.After = nil, 0
+	then, err1 := json.Marshal(old)
+	is, err2 := json.Marshal(now)
+	return err1 == nil && err2 == nil && bytes.Equal(then, is)
+}
+
+// ends reports whether the line of a record ends in the payload of a line.
+func ends(r quire.Record, l line) bool {
 	return r.Type == l.kind && bytes.HasSuffix(r.Line, l.payload[1:]) && bytes.HasPrefix(bytes.TrimSuffix(r.Line, l.payload[1:]), []byte(`{"v":`))
 }
 

@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/retrieve"
@@ -34,7 +36,7 @@ func newPool(t testing.TB) *Pool {
 		t.Fatal(err)
 	}
 	return &Pool{
-		Home: t.TempDir(), Bodies: store, Table: store, Heads: store, Index: retrieve.NewIndex(store, store), Counter: counter,
+		Home: t.TempDir(), Bodies: store, Table: store, Heads: store, Index: index.New(store, store), Counter: counter,
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "‹secret›") }, Owner: "user:test", Now: time.Now,
 	}
 }
@@ -43,7 +45,7 @@ func newPool(t testing.TB) *Pool {
 func derivedAnew(p *Pool) *Pool {
 	store := mem.New()
 	q := *p
-	q.Table, q.Heads, q.Index = store, store, retrieve.NewIndex(store, store)
+	q.Table, q.Heads, q.Index = store, store, index.New(store, store)
 	return &q
 }
 
@@ -136,16 +138,17 @@ type entry struct {
 
 // A script writes a log.
 type script struct {
-	lines  []string
-	parent *string
-	n      int
+	session string // its id; "" is one for all
+	lines   []string
+	parent  *string
+	n       int
 }
 
 func (s *script) add(kind string, m message) *script {
 	id := fmt.Sprint("u", s.n)
 	s.n++
 	at := time.Date(2026, 11, 2, 9, 0, s.n, 0, time.UTC).Format(time.RFC3339)
-	raw, err := json.Marshal(entry{kind, id, s.parent, "hand", at, "/p", false, m})
+	raw, err := json.Marshal(entry{kind, id, s.parent, cmp.Or(s.session, "hand"), at, "/p", false, m})
 	if err != nil {
 		panic(err) // the script is a test's own
 	}
@@ -395,7 +398,7 @@ func TestWhatQuirePutInIsNoPage(t *testing.T) {
 	if len(got) != 2 || got[1].Kind != quire.PageUser {
 		t.Fatalf("pages %s", show(got))
 	}
-	found, err := p.Index.Candidates(t.Context(), []retrieve.Term{{Text: "zebra", Weight: 1}}, new(p.as()), 10)
+	found, _, err := p.Index.Candidates(t.Context(), []index.Term{{Text: "zebra", Weight: 1}}, new(p.as()), 10)
 	if err != nil || len(found) > 0 {
 		t.Errorf("found %v, %v", found, err)
 	}
@@ -405,7 +408,7 @@ func TestSecretsAreNotInTheIndex(t *testing.T) {
 	p := newPool(t)
 	derived(t, p, imported(t, p, work().write(t)))
 	for term, want := range map[string]int{"hunter2": 0, "password": 1} {
-		found, err := p.Index.Candidates(t.Context(), []retrieve.Term{{Text: term, Weight: 1}}, new(p.as()), 10)
+		found, _, err := p.Index.Candidates(t.Context(), []index.Term{{Text: term, Weight: 1}}, new(p.as()), 10)
 		if err != nil || len(found) != want {
 			t.Errorf("%s: found %v, %v", term, found, err)
 		}

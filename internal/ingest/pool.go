@@ -3,9 +3,9 @@ package ingest
 import (
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/token"
 )
 
@@ -16,7 +16,7 @@ type Pool struct {
 	Bodies  quire.Bodies
 	Table   quire.PageTable
 	Heads   quire.Heads
-	Index   *retrieve.Index
+	Index   *index.Index
 	Counter *token.Counter
 	Mask    func(text string) string // hides secrets from rows and index
 	Owner   quire.Principal          // of the sessions that are imported

@@ -23,7 +23,8 @@ func (p *Pool) Rebuild(ctx context.Context, each func(journal.Name)) (Derived, e
 }
 
 // DeriveAll derives from several journals, in order, and then merges what is due
-// in the index. A journal that fails does not keep the others from being read;
+// in the index. What is derived already, perhaps by somebody else meanwhile, is
+// passed over. A journal that fails does not keep the others from being read;
 // their errors are joined.
 func (p *Pool) DeriveAll(ctx context.Context, names []journal.Name, each func(journal.Name)) (Derived, error) {
 	var sum Derived
@@ -32,7 +33,7 @@ func (p *Pool) DeriveAll(ctx context.Context, names []journal.Name, each func(jo
 		if each != nil {
 			each(n)
 		}
-		d, err := p.Derive(ctx, n.Path)
+		d, err := p.locked(ctx, n.Path, false)
 		sum = sum.plus(d)
 		if ctx.Err() != nil {
 			return sum, ctx.Err()
@@ -48,16 +49,19 @@ func (d Derived) plus(e Derived) Derived {
 	return Derived{d.Pages + e.Pages, d.Indexed + e.Indexed, d.Missing + e.Missing, d.Damaged + e.Damaged}
 }
 
-func (p *Pool) merge(ctx context.Context) error {
-	for {
-		again, err := p.Index.Merge(ctx)
-		if err != nil {
-			return fmt.Errorf("merge the index: %w", err)
-		}
-		if !again {
-			return nil
+// merge merges what is due in the index, and waits while somebody else derives.
+func (p *Pool) merge(ctx context.Context) (err error) {
+	lock, err := journal.LockDerived(ctx, p.Home)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	for again := true; again && err == nil; {
+		if again, err = p.Index.Merge(ctx); err != nil {
+			err = fmt.Errorf("merge the index: %w", err)
 		}
 	}
+	return err
 }
 
 // Behind lists the journals that hold more than was derived from them: what an
@@ -92,11 +96,18 @@ func (p *Pool) BehindOf(ctx context.Context, names []journal.Name) ([]journal.Na
 
 // Remove deletes a session: its journal, its rows, its part of the index. Its
 // bodies stay until they are collected, because other sessions may name them.
-func (p *Pool) Remove(ctx context.Context, n journal.Name) error {
+//
+// While somebody derives in that home it waits.
+func (p *Pool) Remove(ctx context.Context, n journal.Name) (err error) {
+	lock, err := journal.LockDerived(ctx, p.Home)
+	if err != nil {
+		return fmt.Errorf("remove %s: %w", n.Number, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	if err := journal.Remove(n.Path); err != nil && !errors.Is(err, quire.ErrNotFound) {
 		return err
 	}
-	err := errors.Join(p.Index.RemoveSession(ctx, n.Number), p.Table.DropSession(ctx, n.Number))
+	err = errors.Join(p.Index.RemoveSession(ctx, n.Number), p.Table.DropSession(ctx, n.Number))
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", n.Number, err)
 	}

@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -14,12 +16,17 @@ type outline struct {
 	pages  map[quire.PageNumber]bool // forgotten
 	bodies map[quire.Hash]bool       // forgotten, of parts in no page
 	pins   map[quire.PageNumber]quire.Pin
+	drops  map[quire.PageNumber]quire.Principal // by whom
+	tasks  map[quire.PageNumber][]string        // of marks that name a page
 }
 
 // newOutline reads a journal. Damaged places are passed over; a journal without
 // a first line is an error.
 func newOutline(path string) (*outline, error) {
-	o := &outline{pages: map[quire.PageNumber]bool{}, bodies: map[quire.Hash]bool{}, pins: map[quire.PageNumber]quire.Pin{}}
+	o := &outline{
+		pages: map[quire.PageNumber]bool{}, bodies: map[quire.Hash]bool{}, pins: map[quire.PageNumber]quire.Pin{},
+		drops: map[quire.PageNumber]quire.Principal{}, tasks: map[quire.PageNumber][]string{},
+	}
 	var err error
 	if o.head, err = journal.Head(path); err != nil {
 		return nil, err
@@ -58,26 +65,27 @@ func (o *outline) record(r quire.Record) {
 
 func (o *outline) mark(m quire.MarkRecord) {
 	switch m.What {
-	case markForget:
+	case quire.MarkForget:
 		if m.Page > 0 {
 			o.pages[m.Page] = true
 		}
 		if m.Body != (quire.Hash{}) {
 			o.bodies[m.Body] = true
 		}
-	case markPin:
+	case quire.MarkPin:
 		o.pins[m.Page] = quire.Pin{By: m.By, Until: m.Until}
-	case markUnpin:
+		delete(o.drops, m.Page)
+	case quire.MarkUnpin:
 		delete(o.pins, m.Page)
+	case quire.MarkDrop:
+		o.drops[m.Page] = m.By
+		delete(o.pins, m.Page)
+	case quire.MarkTask:
+		if m.Page > 0 && m.Task != "" && !slices.Contains(o.tasks[m.Page], m.Task) {
+			o.tasks[m.Page] = append(o.tasks[m.Page], m.Task)
+		}
 	}
 }
-
-// What a mark can say.
-const (
-	markForget = "forget"
-	markPin    = "pin"
-	markUnpin  = "unpin"
-)
 
 // forgot reports whether what a part held is forgotten: a page that it begins or
 // completes is.

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/retrieve"
@@ -31,29 +32,30 @@ const (
 type job struct {
 	page    quire.PageNumber
 	text    string // its body
+	found   string // what of it goes into the index
 	args    string // of its call
 	written string // what of args is a page of its own
 	media   *quire.Media
 	model   string // for which media is counted
 	fresh   bool   // it is not in the index, or not with this text; counted anew
 	tokens  int
-	doc     retrieve.Document
+	doc     index.Document
 	indexed bool
 }
 
-// index queues the work on a page, and makes it known to later references. A
-// call waits for its result.
-func (d *deriver) index(rec *quire.PartRecord, pg *quire.Page, fresh bool) {
+// index queues the work on a page, and makes it known to later references; text
+// is what of the part is not ours. A call waits for its result.
+func (d *deriver) index(rec *quire.PartRecord, pg *quire.Page, text string, fresh bool) {
 	p := &rec.Part
 	d.refs.about(pg.Number, targetOf(pg))
-	j := &job{page: pg.Number, text: p.Text, media: p.Media, model: d.model, fresh: fresh}
+	j := &job{page: pg.Number, text: p.Text, found: text, media: p.Media, model: d.model, fresh: fresh}
 	switch {
 	case p.Kind == quire.PartToolCall:
 		written := ""
 		if rec.Written != (quire.Hash{}) {
 			written = page.Describe(p.Tool, p.Text).New
 		}
-		j.text, j.args, j.written = "", p.Text, written
+		j.text, j.found, j.args, j.written = "", "", p.Text, written
 		if pg.Kind == quire.PageTool {
 			d.open[pg.Number] = j
 			if written == "" {
@@ -61,14 +63,14 @@ func (d *deriver) index(rec *quire.PartRecord, pg *quire.Page, fresh bool) {
 			}
 			return
 		}
-		j.text, j.args, j.written = written, "", ""
+		j.text, j.found, j.args, j.written = written, written, "", ""
 	case p.Kind == quire.PartToolResult:
 		if call := d.open[pg.Number]; call != nil {
 			j.args, j.written = call.args, call.written
 			delete(d.open, pg.Number)
 		}
 	}
-	d.known(p, pg, j.text)
+	d.known(p, pg, j.found)
 	d.queue(j)
 }
 
@@ -121,7 +123,7 @@ func (d *deriver) do(j *job) {
 		if j.written != "" {
 			args = "" // it is mostly the other page
 		}
-		j.doc, j.indexed = retrieve.NewDocument(row, d.outline.head.Info.Project, d.pool.Mask(j.text), d.pool.Mask(args))
+		j.doc, j.indexed = retrieve.NewDocument(row, d.project, d.pool.Mask(j.found), d.pool.Mask(args))
 	}
 }
 
@@ -243,7 +245,7 @@ func (d *deriver) drop(ctx context.Context) error {
 func (d *deriver) session(rows []quire.Row) quire.SessionRow {
 	head := &d.outline.head
 	s := quire.SessionRow{
-		SessionInfo: head.Info, Number: head.Number, ULID: head.ULID, Owner: head.Owner, Source: head.Source,
+		SessionInfo: d.pool.maskInfo(head.Info), Number: head.Number, ULID: head.ULID, Owner: head.Owner, Source: d.pool.Mask(head.Source),
 		Pages: len(rows), Calls: len(d.sum.calls), Updated: d.outline.last.T.Format(time.RFC3339Nano),
 	}
 	for i := range rows {

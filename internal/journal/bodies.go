@@ -74,6 +74,17 @@ func maskLine(line []byte, mask func(string) string, bodies map[quire.Hash]bool)
 	return append(out, line[done:]...)
 }
 
+// maskRecord masks a line of a journal, and gives it the checksum that fits. A
+// line whose own did not fit does not get one.
+func maskRecord(line []byte, mask func(string) string, bodies map[quire.Hash]bool) []byte {
+	masked := maskLine(line, mask, bodies)
+	var e envelope
+	if err := json.Unmarshal(line, &e); err != nil || checkSum(line, e.V, e.Sum) != nil {
+		return masked
+	}
+	return resum(masked, e.Sum)
+}
+
 func maskLiteral(literal []byte, mask func(string) string, bodies map[quire.Hash]bool) (masked []byte, changed bool) {
 	text := unquote(literal)
 	if h, err := quire.ParseHash(text); err == nil && bodies[h] {

@@ -10,6 +10,8 @@
 //     an error survives a crash of the process and of the machine, as far as the
 //     disk keeps what it says it has written. What was appended after it may be
 //     there in part: some of its records, in order, from the first.
+//   - Changed bytes are seen. Each line has a checksum, since version 2; a line
+//     that does not fit it is damage. Lines of version 1 have none.
 //   - One writer. The operating system's lock keeps a second one out, in this
 //     process or another, and dies with its holder. Readers need no lock.
 //   - Nothing is thrown away. A torn end is moved to a file beside the journal;
@@ -31,6 +33,7 @@
 //	<home>/sessions/s<n>-<ulid>.jsonl.lock   pid of the writer, while there is one
 //	<home>/sessions/s<n>-<ulid>.jsonl.torn   ends that were cut off
 //	<home>/sessions/numbers                  the last session number given out
+//	<home>/ingest.lock, <home>/derive.lock   those of [LockHome] and [LockDerived]
 //
 // Files have mode 0600, folders 0700.
 //

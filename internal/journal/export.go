@@ -198,7 +198,7 @@ func (e *exporter) line(line []byte) error {
 	plain := json.Valid(line)
 	switch {
 	case e.mask != nil && plain:
-		line = maskLine(line, e.mask, e.seen)
+		line = maskRecord(line, e.mask, e.seen)
 	case e.mask != nil:
 		line = []byte(e.mask(string(line)))
 	}

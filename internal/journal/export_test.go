@@ -249,7 +249,7 @@ func TestImportAgain(t *testing.T) {
 		t.Errorf("after it went on: %+v (%v)", again, err)
 	}
 	longerText := exported(t, first.Path, q, nil)
-	write(t, path, strings.Replace(contents(t, path), "ada", "bob", 1))
+	write(t, path, summed(strings.Replace(contents(t, path), "ada", "bob", 1)))
 	for name, other := range map[string]string{"other": exported(t, path, p, nil), "longer": longerText} {
 		write(t, first.Path, strings.TrimSuffix(longer, "}\n")+",\"changed\":1}\n")
 		if _, err := Import(ctx, home, strings.NewReader(other), q, Options{}); !errors.Is(err, quire.ErrConflict) {
@@ -284,7 +284,7 @@ func TestImportOfATakenNumber(t *testing.T) {
 	if err != nil || done.Number != 2 {
 		t.Fatalf("renumbered: %+v (%v)", done, err)
 	}
-	if want := strings.Replace(contents(t, path), `"session":1,`, `"session":2,`, 1); contents(t, done.Path) != want {
+	if want := summed(strings.Replace(contents(t, path), `"session":1,`, `"session":2,`, 1)); contents(t, done.Path) != want {
 		t.Errorf("got %s\nwant %s", contents(t, done.Path), want)
 	}
 	for _, renumber := range []bool{true, false} {

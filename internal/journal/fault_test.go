@@ -288,7 +288,7 @@ func TestB19IndexLockFsyncVersion(t *testing.T) {
 	}
 	closed(t, w)
 	for _, r := range whole(t, w.Path()) {
-		if r.V != 1 {
+		if r.V != quire.RecordVersion {
 			t.Fatalf("record %d has version %d", r.Seq, r.V)
 		}
 	}

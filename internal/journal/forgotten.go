@@ -6,9 +6,6 @@ import (
 	"github.com/quire-agent/quire/internal/quire"
 )
 
-// markForget is the What of a mark that forgets.
-const markForget = "forget"
-
 // forgotten is what marks of a journal have forgotten.
 type forgotten struct {
 	pages  map[quire.PageNumber]bool
@@ -39,7 +36,7 @@ func (f *forgotten) record(r quire.Record) {
 		return
 	}
 	m, err := Decode[quire.MarkRecord](r)
-	if err != nil || m.What != markForget {
+	if err != nil || m.What != quire.MarkForget {
 		return
 	}
 	if m.Page > 0 {

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/x/flock"
@@ -17,9 +19,13 @@ import (
 const (
 	lockSuffix = ".lock"
 	homeLock   = "ingest" + lockSuffix
+	deriveLock = "derive" + lockSuffix
+
+	// lockPause is how long who waits for a lock waits between two looks at it.
+	lockPause = 20 * time.Millisecond
 )
 
-// A Lock is that of a home. It is given up with Close, or when the process ends.
+// A Lock is one of a home. It is given up with Close, or when the process ends.
 type Lock struct{ file *os.File }
 
 // LockHome takes the lock of a home. It is held by whoever adds bodies before a
@@ -27,21 +33,56 @@ type Lock struct{ file *os.File }
 // anew what is derived. Somebody else's lock, or that of another part of this
 // process, is [quire.ErrLocked] and names the pid of its holder, as hold does.
 func LockHome(home string) (*Lock, error) {
-	f, err := openLock(home)
+	l, err := lockFile(home, homeLock)
 	if err != nil {
 		return nil, fmt.Errorf("lock the pool in %s: %w", home, kindOf(err))
 	}
-	if _, err := holdOpen(f); err != nil { // always current: nobody deletes it
-		return nil, errors.Join(fmt.Errorf("lock the pool in %s: %w", home, kindOf(err)), f.Close())
-	}
-	return &Lock{f}, nil
+	return l, nil
 }
 
-func openLock(home string) (*os.File, error) {
+// LockDerived takes the lock of what is derived in a home, and waits for it: it
+// is held by whoever makes rows of a journal, or takes them out again, so that
+// rows of an older reading never take the place of those of a newer one. Who
+// holds it may read journals and append nothing; whoever also holds that of the
+// home has taken that first.
+func LockDerived(ctx context.Context, home string) (*Lock, error) {
+	for {
+		l, err := lockFile(home, deriveLock)
+		if err == nil {
+			return l, nil
+		}
+		if errors.Is(err, quire.ErrLocked) {
+			if err = pause(ctx); err == nil {
+				continue
+			}
+		}
+		return nil, fmt.Errorf("lock what is derived in %s: %w", home, kindOf(err))
+	}
+}
+
+func pause(ctx context.Context) error {
+	timer := time.NewTimer(lockPause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+func lockFile(home, name string) (*Lock, error) {
 	if err := makeFolder(home); err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(home, homeLock), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(home, name), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := holdOpen(f); err != nil { // always current: nobody deletes it
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Lock{f}, nil
 }
 
 // Close gives the lock up. A pid that cannot be taken out of the file names a

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,5 +51,45 @@ func TestALockOnAFullDisk(t *testing.T) {
 	}
 	if err := writePid(badDisk{fs.ErrPermission}); err == nil {
 		t.Error("nothing was said of a pid that is not there")
+	}
+}
+
+// The lock of what is derived is waited for, until whoever waits gives up.
+func TestLockDerivedWaits(t *testing.T) {
+	home := t.TempDir()
+	first, err := LockDerived(t.Context(), home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := LockDerived(gone, home); !errors.Is(err, context.Canceled) {
+		t.Errorf("who has given up: %v", err)
+	}
+	second := make(chan error)
+	go func() {
+		lock, err := LockDerived(t.Context(), home)
+		if err == nil {
+			err = lock.Close()
+		}
+		second <- err
+	}()
+	select {
+	case err := <-second:
+		t.Fatalf("a second holder: %v", err)
+	default:
+	}
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-second; err != nil {
+		t.Error(err)
+	}
+	home2, err := LockHome(home)
+	if err != nil {
+		t.Fatal("the two locks of a home exclude each other:", err)
+	}
+	if err := home2.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -29,10 +29,11 @@ func Decode[T any](r quire.Record) (T, error) {
 
 // parse reads the envelope of a line. The record keeps the line.
 func parse(line []byte) (quire.Record, error) {
-	r := quire.Record{Seq: -1}
-	if err := json.Unmarshal(line, &r); err != nil {
+	e := envelope{Record: quire.Record{Seq: -1}}
+	if err := json.Unmarshal(line, &e); err != nil {
 		return quire.Record{Line: line}, fmt.Errorf("not a JSON object: %w", err)
 	}
+	r := e.Record
 	r.Line = line
 	switch {
 	case r.V < 1:
@@ -44,7 +45,13 @@ func parse(line []byte) (quire.Record, error) {
 	case r.T.IsZero():
 		return r, errors.New("no t")
 	}
-	return r, nil
+	return r, checkSum(line, r.V, e.Sum)
+}
+
+// An envelope is what every line has.
+type envelope struct {
+	quire.Record
+	Sum string `json:"crc"`
 }
 
 // encode makes the line of a record, with its end: the envelope, and beside it
@@ -67,10 +74,10 @@ func encode(r quire.Record, payload any) ([]byte, error) {
 	if r.Back > 0 {
 		line = fmt.Appendf(line, `,"back":%d`, r.Back)
 	}
-	if len(fields) > len("{}") {
-		line = append(line, ',')
+	if fields[0] = ','; len(fields) == len("{}") {
+		fields = fields[1:]
 	}
-	return append(append(line, fields[1:]...), '\n'), nil
+	return append(withSum(line, fields), '\n'), nil
 }
 
 // object encodes a payload in one line, without an end.
@@ -123,7 +130,7 @@ func nesting(piece []byte) int {
 // envelopeHas reports whether a name is read as one of the envelope: upper and
 // lower case are the same to the decoder.
 func envelopeHas(name string) bool {
-	return slices.ContainsFunc([]string{"v", "t", "seq", "type", "back"}, func(own string) bool { return strings.EqualFold(own, name) })
+	return slices.ContainsFunc([]string{"v", "t", "seq", "type", "back", "crc"}, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
 // stamp is the time of the next record: now, or that of the last one while the

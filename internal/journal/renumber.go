@@ -52,8 +52,13 @@ func renumbered(journal io.Reader, from, to quire.SessionNumber) (io.Reader, err
 	if err != nil {
 		return nil, err
 	}
+	var e envelope
+	if err := json.Unmarshal(line, &e); err != nil {
+		return nil, err
+	}
 	changed := fmt.Appendf(append([]byte(nil), line[:start]...), "%d", to)
-	return io.MultiReader(bytes.NewReader(append(changed, line[end:]...)), src), nil
+	changed = append(changed, bytes.TrimSuffix(line[end:], []byte("\n"))...)
+	return io.MultiReader(bytes.NewReader(append(resum(changed, e.Sum), '\n')), src), nil
 }
 
 // numberIn finds the value of the field session of an object.

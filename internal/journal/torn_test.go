@@ -221,6 +221,7 @@ func FuzzRead(f *testing.F) {
 		"", "\n", "{}\n", stamp + `,"seq":0,"type":"session","session":1}` + "\n",
 		stamp + `,"seq":0,"type":"x"}` + "\n" + stamp + `,"seq":1,"type":"part","body":"zz"}` + "\n" + `{"v":1,"t":`,
 		stamp + `,"seq":5,"type":"x"}` + "\n\x00\x00\n" + stamp + `,"seq":9,"type":"x","back":-4}` + "\n",
+		`{"v":2,"t":"2026-03-04T05:06:07.000000089Z","seq":2,"type":"empty","crc":"b2123eb0"}` + "\n", `{"v":2,"crc":"` + "\n",
 		`{"v":99999999999999999999}` + "\n", "\xff\xfe\n", `"text"` + "\nnull\n[",
 	} {
 		f.Add([]byte(seed))

@@ -28,10 +28,10 @@ func TestLinesAreTheEnvelopeAndThePayload(t *testing.T) {
 		t.Errorf("before Sync the file holds %q", got)
 	}
 	flush(t, w)
-	const stamp = `{"v":1,"t":"2026-03-04T05:06:07.000000089Z"`
-	want := stamp + `,"seq":0,"type":"call","call":"c1","model":"m<&>"}` + "\n" +
-		stamp + `,"seq":1,"type":"new-type","a":[1,2],"b":{"c":null}}` + "\n" +
-		stamp + `,"seq":2,"type":"empty"}` + "\n"
+	const stamp = `{"v":2,"t":"2026-03-04T05:06:07.000000089Z"`
+	want := stamp + `,"seq":0,"type":"call","crc":"aeb28022","call":"c1","model":"m<&>"}` + "\n" +
+		stamp + `,"seq":1,"type":"new-type","crc":"1384e187","a":[1,2],"b":{"c":null}}` + "\n" +
+		stamp + `,"seq":2,"type":"empty","crc":"b2123eb0"}` + "\n"
 	if got := contents(t, path); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -50,7 +50,7 @@ func TestPayloadsThatDoNotFit(t *testing.T) {
 	w := open(t, path)
 	for _, payload := range []any{
 		[]int{1}, "text", nil, math.Inf(1), json.RawMessage(`{"seq":9}`), json.RawMessage(`{"Type":"y"}`), json.RawMessage(`{"t":"2020-01-01T00:00:00Z"}`),
-		json.RawMessage(`{"back":3}`), json.RawMessage(`{"v":2}`), json.RawMessage(`{"a":[{"b":"}"}],"\u0073eq":1}`), json.RawMessage(`{`),
+		json.RawMessage(`{"back":3}`), json.RawMessage(`{"v":2}`), json.RawMessage(`{"crc":"00000000"}`), json.RawMessage(`{"a":[{"b":"}"}],"\u0073eq":1}`), json.RawMessage(`{`),
 	} {
 		if seq, err := w.Append("x", payload); err == nil {
 			t.Errorf("%v was appended as %d", payload, seq)

@@ -188,6 +188,7 @@ func TestDescribeDamagedArguments(t *testing.T) {
 	})
 }
 
+// failures.md A48: what is too long is cut between characters.
 func TestTargetIsOneShortLine(t *testing.T) {
 	for in, want := range map[string]string{
 		"a\n\tb":                          "a b",

@@ -69,10 +69,7 @@ func around(a, b quire.Range) quire.Range {
 // the folder, printing a line or trimming what another command prints does not.
 // ActionNone is a command that does anything else.
 func (s simple) describe() (Description, bool) {
-	words := s.words
-	for len(words) > 0 && (strings.Contains(words[0], "=") && !strings.HasPrefix(words[0], "-") || isWrapper(words[0])) {
-		words = words[1:]
-	}
+	words := s.unwrapped()
 	if len(words) == 0 {
 		return Description{}, s.out != ""
 	}

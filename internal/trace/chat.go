@@ -152,8 +152,8 @@ func (c *chat) prompt(content value, kind quire.PartKind) {
 // block sends one content block that is not of the model.
 func (c *chat) block(b value, kind quire.PartKind) {
 	if b.get("type").is("tool_result") {
-		text, media := flatten(b.get("content"))
-		c.results(b.get("tool_use_id").text(), text, b.get("is_error").truth(), media)
+		texts, media := gather(b.get("content"))
+		c.results(b.get("tool_use_id").text(), texts, b.get("is_error").truth(), media)
 		return
 	}
 	if text, ok := blockText(b); ok {
@@ -176,17 +176,18 @@ func (c *chat) result(m message, failed bool) {
 	if id.isNull() {
 		id = firstItem(m.callIDs)
 	}
-	text, media := flatten(content)
-	c.results(id.text(), text, failed, media)
+	texts, media := gather(content)
+	c.results(id.text(), texts, failed, media)
 }
 
 // results sends the one result of a tool call with its images. An empty id is
 // that of the oldest call without a result.
-func (c *chat) results(id, text string, failed bool, media []quire.Part) {
+func (c *chat) results(id string, texts []string, failed bool, media []quire.Part) {
 	if id == "" && len(c.waiting) > 0 {
 		id = c.waiting[0]
 	}
-	c.enter(quire.Part{Kind: quire.PartToolResult, Text: text, Tool: c.tools[id], ToolUse: id, IsError: failed})
+	text, cuts := quire.Joined(texts)
+	c.enter(quire.Part{Kind: quire.PartToolResult, Text: text, Cuts: cuts, Tool: c.tools[id], ToolUse: id, IsError: failed})
 	for _, p := range media {
 		p.ToolUse = id
 		c.enter(p)
@@ -327,7 +328,7 @@ func (a *answer) block(b value) {
 // whatever else an answer may hold.
 func (a *answer) other(b value, kind string) {
 	if id := b.get("tool_use_id").text(); id != "" && strings.HasSuffix(kind, "_result") {
-		a.results(id, compact(b.get("content")), false, nil)
+		a.results(id, []string{compact(b.get("content"))}, false, nil)
 		return
 	}
 	text, ok := blockText(b)
@@ -377,27 +378,34 @@ func plain(v value) string {
 }
 
 // flatten joins the texts of content with newlines and sets images and
-// documents aside. What it does not know, and content that is damaged, it keeps
-// as it is written.
+// documents aside.
 func flatten(content value) (text string, media []quire.Part) {
+	texts, media := gather(content)
+	text, _ = quire.Joined(texts)
+	return text, media
+}
+
+// gather gives the texts of content, and images and documents aside. What it
+// does not know, and content that is damaged, it keeps as it is written.
+func gather(content value) (texts []string, media []quire.Part) {
 	if !content.isArray() {
-		return plain(content), nil
+		return []string{plain(content)}, nil
 	}
-	var texts []string
 	w := content.items()
 	for w.next() {
 		if t, ok := blockText(w.val); ok {
 			texts = append(texts, t)
 		} else if p, ok := blockMedia(w.val); ok {
+			p.After = len(texts)
 			media = append(media, p)
 		} else {
 			texts = append(texts, plain(w.val))
 		}
 	}
 	if w.err != nil {
-		return content.raw(), nil
+		return []string{content.raw()}, nil
 	}
-	return strings.Join(texts, "\n"), media
+	return texts, media
 }
 
 // blockText is the text of a block that is nothing but text.

@@ -152,13 +152,13 @@ func (c *claude) toolResult(b contentBlock) []quire.Part {
 			text = append(text, inner.words())
 		case "image", "document":
 			media := claudeMedia(inner)
-			media.Tool, media.ToolUse = parts[0].Tool, parts[0].ToolUse
+			media.Tool, media.ToolUse, media.After = parts[0].Tool, parts[0].ToolUse, len(text)
 			parts = append(parts, media)
 		default:
 			text = append(text, inner.block.raw())
 		}
 	}
-	parts[0].Text = strings.Join(text, "\n")
+	parts[0].Text, parts[0].Cuts = quire.Joined(text)
 	return parts
 }
 

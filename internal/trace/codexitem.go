@@ -147,10 +147,10 @@ func withMedia(result quire.Part, content value) []quire.Part {
 			continue
 		}
 		image := codexImage(b.imageLink)
-		image.Tool, image.ToolUse = result.Tool, result.ToolUse
+		image.Tool, image.ToolUse, image.After = result.Tool, result.ToolUse, len(text)
 		parts = append(parts, image)
 	}
-	parts[0].Text = strings.Join(text, "\n")
+	parts[0].Text, parts[0].Cuts = quire.Joined(text)
 	return parts
 }
 

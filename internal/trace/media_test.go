@@ -10,6 +10,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -66,7 +67,7 @@ func TestLinkedMedia(t *testing.T) {
 		got := linkedPart("image/*", value(address))
 		media := *got.Media
 		got.Media = want.Media
-		if got != want || media != *want.Media {
+		if !reflect.DeepEqual(got, want) || media != *want.Media {
 			t.Errorf("%s: %+v with %+v, want %+v with %+v", address, got, media, want, *want.Media)
 		}
 	}

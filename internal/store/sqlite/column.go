@@ -64,7 +64,7 @@ func toTime(seconds sql.NullInt64, nanos int64) time.Time {
 const pageColumns = `p.id, p.owner, p.acl, p.scope, p.kind, p.class, p.target_key, p.target,
 	p.ulid, p.at, p.at_nanos, p.tool, p.action, p.first_line, p.last_line,
 	p.body, p.bytes, p.tokens, p.call, p.args, p.version, p.tasks,
-	p.last_ref, p.refs, p.heat, p.pin_by, p.pin_until,
+	p.last_ref, p.refs, p.heat, p.pin_by, p.pin_until, p.dropped_by,
 	p.supersedes, p.superseded_by, p.derived_from, p.answers, p.stale, p.outcome`
 
 func pageValues(r *quire.Row) []any {
@@ -74,7 +74,7 @@ func pageValues(r *quire.Row) []any {
 		int(r.Kind), int(r.Class), targetKey(r.Target), r.Target,
 		r.ID, at, nanos, r.Tool, string(r.Action), r.Lines.First, r.Lines.Last,
 		fromHash(r.Body), r.Bytes, r.Tokens, r.Call, fromHash(r.Args), fromHash(r.Version), appendTexts([]byte{}, r.Tasks),
-		r.LastRef, r.Refs, r.Heat, string(r.Pin.By), r.Pin.Until,
+		r.LastRef, r.Refs, r.Heat, string(r.Pin.By), r.Pin.Until, string(r.Dropped),
 		appendPages(r.Replace), int(r.By), appendRefs(r.From), int(r.Answers), appendRanges(r.Stale), string(r.Outcome),
 	}
 }
@@ -97,7 +97,7 @@ func (s *pageScan) into() []any {
 		&s.id, &r.Owner, &s.acl, &r.Scope, &r.Kind, &r.Class, &s.key, &r.Target,
 		&r.ID, &s.at, &s.nanos, &r.Tool, &r.Action, &r.Lines.First, &r.Lines.Last,
 		&s.body, &r.Bytes, &r.Tokens, &r.Call, &s.args, &s.version, &s.tasks,
-		&r.LastRef, &r.Refs, &r.Heat, &r.Pin.By, &r.Pin.Until,
+		&r.LastRef, &r.Refs, &r.Heat, &r.Pin.By, &r.Pin.Until, &r.Dropped,
 		&s.supersedes, &r.By, &s.derivedFrom, &r.Answers, &s.stale, &r.Outcome, &s.project,
 	}
 }

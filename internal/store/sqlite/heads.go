@@ -40,7 +40,8 @@ func (s *Store) Advance(ctx context.Context, name, from, next string) error {
 
 func advance(ctx context.Context, conn *sql.Conn, name, from, next string) (sql.Result, error) {
 	if from == "" {
-		return conn.ExecContext(ctx, "insert into head values (?, ?) on conflict (name) do update set value = excluded.value where value = ''", name, next)
+		return conn.ExecContext(ctx, "insert into head values (?, ?, ?) on conflict (name) do update set value = excluded.value, seal = excluded.seal where value = ''",
+			name, next, seal(name, next))
 	}
-	return conn.ExecContext(ctx, "update head set value = ? where name = ? and value = ?", next, name, from)
+	return conn.ExecContext(ctx, "update head set value = ?, seal = ? where name = ? and value = ?", next, seal(name, next), name, from)
 }

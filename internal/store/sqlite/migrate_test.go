@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -108,11 +109,15 @@ func TestOlderPoolCanBeRemoved(t *testing.T) {
 	home := t.TempDir()
 	fill(t, home, 1)
 	later := schemas()
-	first, err := later[1].load()
+	known, err := later[1].load()
 	if err != nil {
 		t.Fatal(err)
 	}
-	later[1].steps = fstest.MapFS{"0001.sql": {Data: []byte(first[0])}, "0002.sql": {Data: []byte("create table later (a integer)")}}
+	steps := fstest.MapFS{}
+	for i, step := range append(known, "create table later (a integer)") {
+		steps[fmt.Sprintf("%04d.sql", i+1)] = &fstest.MapFile{Data: []byte(step)}
+	}
+	later[1].steps = steps
 	_, err = open(ctx, home, Options{}, later)
 	wantErr(t, err, ErrOlder, PoolFile)
 	if err := RemovePool(home); err != nil {
@@ -126,6 +131,55 @@ func TestOlderPoolCanBeRemoved(t *testing.T) {
 		t.Errorf("a body is gone: %v", err)
 	}
 	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A page table of before there were seals is brought up to date: its rows are
+// there, and count as behind, so that they are derived again.
+func TestMigrateToSeals(t *testing.T) {
+	ctx := context.Background()
+	home := t.TempDir()
+	before := schemas()
+	steps, err := before[1].load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before[1].steps = fstest.MapFS{"0001.sql": {Data: []byte(steps[0])}}
+	old, err := open(ctx, home, Options{}, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{
+		`insert into session (number, ulid, owner, project, id, agent, version, branch, model, window, parent, started_nanos, source, pages, calls,
+			tokens, bytes, input, cache_read, cache_write, cache_write_1h, output, reasoning, known, updated)
+			values (3, 'u', 'user:ann', '', '', '', '', '', '', 0, '', 0, '', 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, '')`,
+		`insert into page values ((3 << 32) + 1, 'user:ann', x'', 'session', 1, 1, 0, '', '', null, 0, '', '', 0, 0, x'', 0, 7, 0, x'', x'', x'',
+			0, 0, 1.0, '', 0, x'', 0, x'', 0, x'', 'ok')`,
+		"insert into head values ('ingest/u', '12'), ('index', '{}')",
+	} {
+		if err := old.pool.Exec(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := old.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := Migrate(ctx, home); err != nil || len(done) != 1 || done[0].From != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	s := openTest(t, home)
+	for r, err := range s.Rows(ctx, quire.Reader{Who: "user:ann"}, quire.Filter{}) {
+		if err != nil || r.Tokens != 7 || r.Dropped != "" {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
+	for name, want := range map[string]string{"ingest/u": "0", "index": "{}"} {
+		if head, err := s.Head(ctx, name); err != nil || head != want {
+			t.Errorf("%s is %q, %v", name, head, err)
+		}
+	}
+	if err := s.Check(ctx); err != nil {
 		t.Error(err)
 	}
 }

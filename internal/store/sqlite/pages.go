@@ -22,7 +22,8 @@ func (s *Store) PutSession(ctx context.Context, row quire.SessionRow) error {
 			return errNoName
 		}
 		values := sessionValues(&row)
-		_, err := conn.ExecContext(inside, "insert or replace into session ("+sessionColumns+") values ("+marks(len(values))+")", values...)
+		values = append(values, seal(values...))
+		_, err := conn.ExecContext(inside, "insert or replace into session ("+sessionColumns+", seal) values ("+marks(len(values))+")", values...)
 		return err
 	})
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Store) PutRows(ctx context.Context, rows []quire.Row) error {
 }
 
 func insertRows(ctx, inside context.Context, conn *sql.Conn, rows []quire.Row) error {
-	columns := strings.ReplaceAll(pageColumns, "p.", "")
+	columns := strings.ReplaceAll(pageColumns, "p.", "") + ", seal"
 	insert, err := conn.PrepareContext(inside, "insert or replace into page ("+columns+") values ("+marks(1+strings.Count(columns, ","))+")")
 	if err != nil {
 		return err
@@ -56,7 +57,8 @@ func insertRows(ctx, inside context.Context, conn *sql.Conn, rows []quire.Row) e
 		if rows[i].Session <= 0 || rows[i].Number <= 0 {
 			return errNoName
 		}
-		if _, err := insert.ExecContext(inside, pageValues(&rows[i])...); err != nil {
+		values := pageValues(&rows[i])
+		if _, err := insert.ExecContext(inside, append(values, seal(values...))...); err != nil {
 			return err
 		}
 	}

@@ -89,14 +89,14 @@ func (s *Store) putWave(ctx context.Context, first int64, data []byte) error {
 		if err != nil || len(ids) == 0 {
 			return errors.Join(quire.ErrConflict, err) // dropped while it was written
 		}
-		insert, err := conn.PrepareContext(inside, "insert into chunk values (?, ?)")
+		insert, err := conn.PrepareContext(inside, "insert into chunk values (?, ?, ?)")
 		if err != nil {
 			return err
 		}
 		defer insert.Close()
 		for ; len(data) > 0; first++ {
 			n := min(len(data), chunkBytes)
-			if _, err := insert.ExecContext(inside, first, data[:n]); err != nil {
+			if _, err := insert.ExecContext(inside, first, data[:n], seal(first, data[:n])); err != nil {
 				return err
 			}
 			data = data[n:]
@@ -111,7 +111,7 @@ func (s *Store) endSegment(ctx context.Context, id int64, name string, size int6
 		if err := deleteSegments(inside, conn, "name = ? and bytes is not null", name); err != nil {
 			return err
 		}
-		r, err := conn.ExecContext(inside, "update segment set bytes = ? where id = ?", size, id)
+		r, err := conn.ExecContext(inside, "update segment set bytes = ?, seal = ? where id = ?", size, seal(id, name, size), id)
 		if err != nil {
 			return err
 		}

@@ -119,17 +119,19 @@ func RemovePool(home string) error {
 	return nil
 }
 
-// Check looks through the structure of the files that are open and joins what it
-// finds, each as quire.ErrDamaged with the file and the table. It does not read the
-// bodies: that is done by reading each of them.
+// Check looks through the structure of the files that are open, and through every
+// value of the derived one, and joins what it finds, each as quire.ErrDamaged with
+// the file and the place. It does not read the bodies: that is done by reading
+// each of them.
 func (s *Store) Check(ctx context.Context) error {
 	errs := []error{
 		checkFile(ctx, s.bodies),
 		checkNone(ctx, s.bodies, "bodies that are named but not there", "select count(*) from body where id not in (select id from data)"),
+		checkNone(ctx, s.bodies, "sizes of bodies that do not fit", "select count(*) from body b join data d on d.id = b.id where b.bytes <> d.bytes or b.stored <> length(d.data)"),
 		checkNone(ctx, s.bodies, "bodies that are there but not named", "select count(*) from data where id not in (select id from body)"),
 	}
 	if s.pool != nil {
-		errs = append(errs, checkFile(ctx, s.pool))
+		errs = append(errs, checkFile(ctx, s.pool), s.checkSeals(ctx))
 	}
 	return errors.Join(errs...)
 }

@@ -28,7 +28,7 @@ func fullRow() quire.Row {
 		At:   time.Date(2026, 2, 3, 4, 5, 6, 789, time.FixedZone("", 3600)),
 		Args: quire.Sum("args"), Version: quire.Sum("version"), Tasks: []string{"t1", "", "\xfft"},
 		LastRef: 9, Refs: 4, Heat: 1.7320508075688772,
-		Pin:     quire.Pin{By: "user:ann", Until: 50},
+		Pin: quire.Pin{By: "user:ann", Until: 50}, Dropped: "user:ann",
 		Replace: []quire.PageNumber{1, 2, 2147483647}, By: 8,
 		From:    []quire.PageRef{{Session: 2, Page: 3, Lines: quire.Range{First: 1, Last: 2}}, {Page: 4}},
 		Answers: 6, Stale: []quire.Range{{First: 4, Last: 4}, {First: 10, Last: 20}},
