@@ -86,7 +86,7 @@ func (n *needs) of(call int32, texts []string) []Need {
 
 // collect adds what a text quotes to the evidence.
 func (n *needs) collect(text string, e evidence) {
-	var wide, strict run
+	var wide, strict stretch
 	var order, end int32
 	shingle.Scan(text, func(s shingle.Shingle) bool {
 		if s.Pos >= end {
@@ -131,16 +131,16 @@ type sighting struct {
 	kind quire.PageKind
 }
 
-// A run is a connected run of shingles of one text found on one page; page 0
+// A stretch is a connected run of shingles of one text found on one page; page 0
 // means that there is none.
-type run struct {
+type stretch struct {
 	page        quire.PageNumber
 	first, last int32 // which shingles of the text its ends are
 	found       []sighting
 }
 
 // take adds a shingle to the run. A run of another page has been ended before.
-func (r *run) take(page quire.PageNumber, order int32, s sighting) {
+func (r *stretch) take(page quire.PageNumber, order int32, s sighting) {
 	if page == 0 {
 		return
 	}
@@ -152,9 +152,9 @@ func (r *run) take(page quire.PageNumber, order int32, s sighting) {
 }
 
 // length is the number of shingles from one end of the run to the other.
-func (r *run) length() int { return int(r.last-r.first) + 1 }
+func (r *stretch) length() int { return int(r.last-r.first) + 1 }
 
-func (r *run) end() { *r = run{found: r.found[:0]} }
+func (r *stretch) end() { *r = stretch{found: r.found[:0]} }
 
 // evidence is what the texts of a call quote, by page.
 type evidence map[quire.PageNumber]*quotation
@@ -167,7 +167,7 @@ type quotation struct {
 }
 
 // wide ends a run and enters it.
-func (e evidence) wide(r *run) {
+func (e evidence) wide(r *stretch) {
 	if r.page != 0 {
 		q := e.of(r.page)
 		q.unseen += r.length() - len(r.found)
@@ -177,7 +177,7 @@ func (e evidence) wide(r *run) {
 }
 
 // strict ends a run and enters it if it is long enough.
-func (e evidence) strict(r *run) {
+func (e evidence) strict(r *stretch) {
 	if r.page != 0 && r.length() >= strictShingles {
 		q := e.of(r.page)
 		for _, s := range r.found {

@@ -45,6 +45,7 @@ type Prompt struct {
 	Blocks []Block
 	Asides []Aside // calls of its own that the policy made before this one
 	Reason string  // why the prompt does not extend the one before; "" if it does
+	Schema int     // tokens that the policy adds to the constant prefix; where it changes, all of the prompt does
 }
 
 // A Block is one block of a prompt.

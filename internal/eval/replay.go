@@ -247,6 +247,7 @@ type book struct {
 	extra   []float64 // of cost, what faults caused
 	faults  int
 	prompt  int // tokens of the last prompt
+	schema  int // tokens that the policy adds to the constant prefix
 	tokens  []int
 	prefix  []float64 // of cost, what the constant prefix caused
 	read    []int64
@@ -283,17 +284,24 @@ func (b *book) has(id int32) bool { return len(b.held) > 0 && b.held[id] > 0 }
 // send charges the prompt of call k.
 func (b *book) send(k int, p Prompt, cur []Block) {
 	b.asides(p.Asides)
-	keep := b.forget(p.Keep)
+	keep, from := b.forget(p.Keep)+1, p.Keep
 	blocks := b.scratch[:0]
-	if k == 0 {
-		blocks = append(blocks, price.Block{Hash: 1, Tokens: b.s.Overhead})
-	} else {
-		keep++
+	if k == 0 || p.Schema != b.schema {
+		b.schema, keep, from = p.Schema, 0, 0
+		b.resend()
+		blocks = append(blocks, price.Block{Hash: uint64(1 + b.schema), Tokens: b.s.Overhead + b.schema})
 	}
-	blocks = b.blocks(blocks, p.Keep, cur)
+	blocks = b.blocks(blocks, from, cur)
 	b.scratch = blocks
 	b.charge(k, keep, blocks)
 	b.tokens = append(b.tokens, b.prompt)
+}
+
+// resend marks what faults brought as not sent yet.
+func (b *book) resend() {
+	for i := range b.brought {
+		b.brought[i].sent = false
+	}
 }
 
 // forget drops what faults brought behind block keep and returns how many

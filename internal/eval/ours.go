@@ -1,0 +1,277 @@
+package eval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/run"
+	"github.com/quire-agent/quire/internal/schedule"
+)
+
+// slack is the share of a window that is better kept free (design, section 6.1:
+// the reserve for the answer and ten percent). replayWindow is the window where
+// the setting knows none: that of the compacting baseline. A prompt may fill all
+// of it, as that of the append-only baseline may.
+const (
+	slack        = .20
+	replayWindow = compactWindow
+)
+
+// Tables picks the table of needs by which a session is decided.
+type Tables func(*Session) *schedule.Table
+
+// Always is one table for all sessions.
+func Always(t *schedule.Table) Tables { return func(*Session) *schedule.Table { return t } }
+
+// Ours returns the policies of Quire: with free and forced epochs, and with
+// paid ones besides.
+func Ours(tables Tables) []Policy {
+	return []Policy{
+		Scheduled("quire", schedule.Settings{Care: schedule.DefaultCare}, tables),
+		Scheduled("quire-paid", schedule.Settings{Care: schedule.PaidCare, Paid: true}, tables),
+	}
+}
+
+// Scheduled is the policy that a scheduler with these settings makes, its table
+// aside. Bounds that are 0 follow from the replay's setting.
+func Scheduled(name string, set schedule.Settings, tables Tables) Policy {
+	return scheduled(name, set, tables, false)
+}
+
+// Held is the policy "quire" in a window of the size of the replay's budget. It
+// is compared with the best memory of that size.
+func Held(tables Tables) Policy {
+	p := Policy{Name: "quire", Kind: "quire", Timed: true, Budgeted: true}
+	p.Start = func(s *Session, under Setting) Player {
+		set := schedule.Settings{Care: schedule.DefaultCare, Window: max(under.Budget, 1), Room: -1, Budget: -1}
+		return Scheduled(p.Name, set, tables).Start(s, under)
+	}
+	return p
+}
+
+// scheduled is Scheduled. With away a page that was missed stays away until
+// the next epoch: only the lines that a fault brings are read.
+func scheduled(name string, set schedule.Settings, tables Tables, away bool) Policy {
+	return Policy{Name: name, Timed: true, Start: func(s *Session, under Setting) Player {
+		set := s.bounded(set, under) // each player has its own
+		set.Table, set.Notice = tables(s), run.Notice
+		p := newOurs(s, under, run.Terms{
+			Terms:    schedule.Terms{Rates: under.Rates, Rules: under.Rules, Life: under.Life, Prefix: s.Overhead, Window: under.window()},
+			Settings: set,
+		})
+		p.away = away
+		return p
+	}}
+}
+
+func newOurs(s *Session, under Setting, terms run.Terms) *ours {
+	p := &ours{s: s, set: under, at: make([]int32, len(s.Items)), shorts: map[short]Block{}}
+	p.ctx = run.NewContext(terms, p)
+	return p
+}
+
+// bounded sets the bounds that are 0.
+func (s *Session) bounded(set schedule.Settings, under Setting) schedule.Settings {
+	if set.Window == 0 {
+		set.Window = s.room(under)
+	}
+	if set.Room == 0 {
+		set.Room = set.Window - int(slack*float64(under.window()))
+	}
+	if set.Budget == 0 {
+		set.Budget = under.Budget
+	}
+	return set
+}
+
+func (set *Setting) window() int {
+	if set.Window > 0 {
+		return set.Window
+	}
+	return replayWindow
+}
+
+// room is what the window leaves for the stream, and the price cliff, if that
+// comes sooner.
+func (s *Session) room(set Setting) int {
+	room := set.window() - s.Overhead - run.RecallSchema
+	if cliff := set.Rates.CliffAt; cliff > 0 {
+		room = min(room, int(.95*float64(cliff))-s.Overhead)
+	}
+	return max(room, 1)
+}
+
+// ours drives the context of a live session with a recorded one: its answers,
+// its references, its times. Blocks of the context are items of the session and
+// notices.
+type ours struct {
+	s      *Session
+	set    Setting
+	ctx    *run.Context
+	at     []int32 // item → its block, -1 for none
+	items  []int32 // block → its item, -1 for a notice
+	shorts map[short]Block
+	taken  int32
+	cuts   int
+	needs  int
+	away   bool // what was missed stays away
+}
+
+type short struct {
+	block int
+	form  quire.Rendition
+}
+
+func (p *ours) Step(k int) Prompt {
+	p.refer(k)
+	p.enter(k)
+	if _, missed := slices.BinarySearch(p.set.Missed, k); missed {
+		p.ctx.Missed()
+	}
+	cold := ""
+	if p.set.Cold[k] {
+		cold = "the cache has lapsed"
+	}
+	plan := p.ctx.Plan(p.s.Calls[k].At, int(p.s.Calls[k].Turn), cold)
+	if plan.Notice >= 0 {
+		p.items = append(p.items, -1)
+	}
+	out := Prompt{Keep: plan.Keep, Reason: plan.Kind, Schema: p.ctx.Schema()}
+	for _, pl := range plan.Placed {
+		out.Blocks = append(out.Blocks, p.block(pl))
+	}
+	return out
+}
+
+// refer tells what the calls before k quoted.
+func (p *ours) refer(k int) {
+	for ; p.needs < len(p.s.Needs) && p.s.Needs[p.needs].Call < int32(k); p.needs++ {
+		n := &p.s.Needs[p.needs]
+		p.ctx.Refer(n.Page, int(n.Call), int(p.s.Calls[n.Call].Turn))
+	}
+}
+
+// enter takes in what is new before call k, as an append-only stream would.
+func (p *ours) enter(k int) {
+	for p.cuts < len(p.s.Cuts) && p.s.Cuts[p.cuts].Call <= int32(k) {
+		c := p.s.Cuts[p.cuts]
+		p.cuts++
+		p.take(c.Item)
+		if c.Rewind {
+			p.rewind(c.Keep)
+		}
+	}
+	p.take(p.s.Calls[k].Items)
+}
+
+func (p *ours) take(end int32) {
+	for ; p.taken < end; p.taken++ {
+		p.at[p.taken] = -1
+		it := &p.s.Items[p.taken]
+		if p.s.constant(p.taken) || it.Origin != quire.OriginFirst || it.unsent() {
+			continue
+		}
+		b := schedule.Block{Part: it.Kind, Tokens: int(it.Tokens), Call: int(it.Call), By: int(it.By), Turn: int(it.Turn)}
+		if it.Page > 0 {
+			b.Page = p.s.Pages[it.Page-1]
+		}
+		p.items = append(p.items, p.taken)
+		p.at[p.taken] = int32(p.ctx.Enter(b, p.s.hashOf(p.s.whole(p.taken))))
+	}
+}
+
+func (p *ours) rewind(keep int32) {
+	for i := keep; i < p.taken; i++ {
+		if p.at[i] >= 0 {
+			p.ctx.Rewind(int(p.at[i]))
+			return
+		}
+	}
+}
+
+// block shows a placed block.
+func (p *ours) block(pl schedule.Placed) Block {
+	if pl.Block < 0 {
+		return Block{Item: -1, Text: p.foldText(pl.Span), Tokens: int32(pl.Tokens), Role: RoleUser}
+	}
+	i := p.items[pl.Block]
+	switch {
+	case i < 0:
+		return Block{Item: -1, Text: "[Older pages stand as handles; recall reads them.]", Tokens: run.Notice, Role: RoleUser}
+	case pl.Form == quire.RenditionFull:
+		return p.s.whole(i)
+	default:
+		return p.short(pl.Block, pl.Form)
+	}
+}
+
+// Size is that of a block in a lower form.
+func (p *ours) Size(block int, form quire.Rendition) int { return int(p.short(block, form).Tokens) }
+
+// Fold is the size of the card that stands for a span.
+func (p *ours) Fold(sp schedule.Span) int { return int(p.s.tokensOf(len(p.foldText(sp)))) }
+
+func (p *ours) short(block int, form quire.Rendition) Block {
+	key := short{block, form}
+	if b, ok := p.shorts[key]; ok {
+		return b
+	}
+	b := p.lowered(p.items[block], form)
+	p.shorts[key] = b
+	return b
+}
+
+func (p *ours) lowered(i int32, form quire.Rendition) Block {
+	it := &p.s.Items[i]
+	switch {
+	case form == quire.RenditionHandle:
+		return p.s.handle(i)
+	case it.Kind == quire.PartText:
+		text, err := p.s.Bodies.Get(it.Body)
+		if err != nil {
+			text = ""
+		}
+		return p.s.text(i, shorten(text, 40))
+	case it.Page > 0:
+		pg := &p.s.Pages[it.Page-1]
+		return p.s.text(i, pg.Tool+" "+shorten(pg.Target, 60))
+	default:
+		return p.s.text(i, "")
+	}
+}
+
+// foldText is a card for turns.
+func (p *ours) foldText(sp schedule.Span) string {
+	if sp.Level > 1 {
+		return fmt.Sprintf("[turns %d to %d are pages %v–%v: recall reads them]", sp.First+1, sp.Last+1, sp.FirstPage, sp.LastPage)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "[turn %d, pages %v–%v:", sp.First+1, sp.FirstPage, sp.LastPage)
+	seen := map[string]bool{}
+	for b := sp.FirstBlock; b <= sp.LastBlock && out.Len() < 240; b++ {
+		pg := &p.ctx.Scheduler().Block(b).Page
+		if line := pg.Tool + " " + shorten(pg.Target, 40); pg.Tool != "" && !seen[line] {
+			seen[line] = true
+			out.WriteString(" " + line + ";")
+		}
+	}
+	return out.String() + "]"
+}
+
+// Hash is that of a placed block's text.
+func (p *ours) Hash(pl schedule.Placed) uint64 { return p.s.hashOf(p.block(pl)) }
+
+// Faulted has what was missed fetched again.
+func (p *ours) Faulted(_ int, needs []int) {
+	for _, n := range needs {
+		if p.away {
+			p.ctx.Account().Trip(faultOutput, 0)
+			continue
+		}
+		if i := p.s.pageItem[p.s.Needs[n].Page-1]; i >= 0 && i < p.taken && p.at[i] >= 0 {
+			p.ctx.Fault(int(p.at[i]))
+		}
+	}
+}

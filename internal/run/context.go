@@ -1,0 +1,160 @@
+package run
+
+import (
+	"time"
+
+	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
+)
+
+// Recall is how much one recall answers at most, in tokens; the output that a
+// call for it has; and what its schema adds to the constant part of a prompt
+// (design, sections 6.8, G6).
+const (
+	RecallAnswer = 4_000
+	RecallOutput = 100
+	RecallSchema = 120
+)
+
+// Notice is the size in tokens of the line that tells of an epoch.
+const Notice = 40
+
+// Terms are what a context is kept by. Window, Room and Notice of the settings
+// are the caller's.
+type Terms struct {
+	schedule.Terms
+	Settings schedule.Settings
+	Own      bool // the agent is ours: it has the recall tool from the first call on, and so has the shadow
+}
+
+// Forms knows the texts of a context besides their sizes.
+type Forms interface {
+	schedule.Forms
+	// Hash is that of a placed block's text as it stands: equal texts have
+	// equal hashes. It is not asked for notices.
+	Hash(p schedule.Placed) uint64
+}
+
+// A Context is one stream with its account. It is deterministic and not safe
+// for concurrent use.
+type Context struct {
+	terms   Terms
+	forms   Forms
+	sched   *schedule.Scheduler
+	account *schedule.Account
+	schema  int
+	back    []int
+	out     []price.Block
+	last    time.Time
+	calls   int
+	missed  bool
+	notices map[int]bool // blocks that are notices: their text follows from the plan
+}
+
+// NewContext begins a context. forms is asked for blocks that entered.
+func NewContext(t Terms, forms Forms) *Context {
+	c := &Context{terms: t, forms: forms, sched: schedule.New(t.Settings, forms), account: schedule.NewAccount(t.Terms), notices: map[int]bool{}}
+	if t.Own {
+		c.schema = RecallSchema
+	}
+	return c
+}
+
+// Enter appends a block and returns its number. hash is that of its text.
+func (c *Context) Enter(b schedule.Block, hash uint64) int {
+	c.account.Entered(hash, b.Tokens, b.By >= 0)
+	return c.sched.Enter(b)
+}
+
+// Refer reports that the answer of a call referred to a page.
+func (c *Context) Refer(page quire.PageNumber, call, turn int) { c.sched.Refer(page, call, turn) }
+
+// Rewind takes out all blocks from number keep on.
+func (c *Context) Rewind(keep int) { c.sched.Rewind(keep) }
+
+// Fault reports that a call needed the page of a block that did not stand. One
+// more call fetches it; a page that one answer holds comes back whole with the
+// next plan.
+func (c *Context) Fault(block int) {
+	c.account.Trip(RecallOutput, 0)
+	if c.sched.Lowered(block) && c.sched.Block(block).Tokens <= RecallAnswer {
+		c.back = append(c.back, block)
+	}
+}
+
+// Missed reports that the provider lost the cache before its time.
+func (c *Context) Missed() { c.missed = true }
+
+// Plan plans a call that starts at a time. cold says why nothing of the stream
+// is in the cache any more, "" while it may be: see [Context.Lapsed].
+func (c *Context) Plan(at time.Time, turn int, cold string) schedule.Plan {
+	for _, b := range c.back {
+		c.sched.PageIn(b)
+	}
+	c.back = c.back[:0]
+	if c.missed {
+		c.account.Missed()
+		c.missed = false
+	}
+	plan := c.sched.Plan(c.moment(turn, cold))
+	if plan.Notice >= 0 {
+		c.notices[plan.Notice] = true
+	}
+	c.charge(at, plan)
+	c.calls++
+	c.last = at
+	return plan
+}
+
+// Lapsed says why a call at a time finds nothing in the cache, "" where it may
+// find something: the guaranteed lifetime, counted from the start of the last
+// request, and a margin have passed.
+func (c *Context) Lapsed(at time.Time) string {
+	if c.calls > 0 && c.terms.Rules.Cold(at.Sub(c.last), c.terms.Life) {
+		return "the cache has lapsed"
+	}
+	return ""
+}
+
+// moment is the state of the world at the next call.
+func (c *Context) moment(turn int, cold string) schedule.Moment {
+	prices := c.terms.Rates.For(c.sched.Net() + c.terms.Prefix)
+	write := prices.Write
+	if c.terms.Life == price.Long && c.terms.Rules.LongTTL > 0 {
+		write = prices.Write1h
+	}
+	return schedule.Moment{Call: c.calls, Turn: turn, Prefix: c.terms.Prefix, Cold: cold, Prices: prices, Write: write, Account: c.account.Balance()}
+}
+
+// charge keeps the account. The first epoch brings the recall tool in, and with
+// it another head.
+func (c *Context) charge(at time.Time, plan schedule.Plan) {
+	keep, placed := plan.Keep, plan.Placed
+	if plan.Kind != "" && c.schema == 0 {
+		c.schema = RecallSchema
+		keep, placed = 0, c.sched.Stream()
+	}
+	c.out = c.out[:0]
+	for _, p := range placed {
+		made := p.Block >= 0 && p.Form == quire.RenditionFull && c.sched.Block(p.Block).By >= 0
+		c.out = append(c.out, price.Block{Hash: c.hash(p), Tokens: p.Tokens, Answer: made})
+	}
+	c.account.Sent(at, keep, c.out, c.sched.Net(), c.schema)
+}
+
+func (c *Context) hash(p schedule.Placed) uint64 {
+	if c.notices[p.Block] {
+		return ^uint64(p.Block)
+	}
+	return c.forms.Hash(p)
+}
+
+// Schema is what the recall tool adds to the constant part of the prompt now.
+func (c *Context) Schema() int { return c.schema }
+
+// Scheduler is the scheduler of the stream, to be read.
+func (c *Context) Scheduler() *schedule.Scheduler { return c.sched }
+
+// Account is the account, to be read.
+func (c *Context) Account() *schedule.Account { return c.account }

@@ -1,0 +1,184 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/quire-agent/quire/internal/assemble"
+	"github.com/quire-agent/quire/internal/ledger"
+	"github.com/quire-agent/quire/internal/page"
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/rendition"
+	"github.com/quire-agent/quire/internal/schedule"
+	"github.com/quire-agent/quire/internal/token"
+)
+
+// A Step takes a live session from call to call: what enters is cut into pages,
+// planned and assembled to a call, and what the model answered enters in turn.
+// It does no I/O. Methods are called in the order of the session; a Step is not
+// safe for concurrent use.
+type Step struct {
+	ctx    *Context
+	asm    *assemble.Assembler
+	texts  *texts
+	ledger *ledger.Ledger
+	cutter page.Cutter
+	refs   references
+	count  Counter
+	calls  int
+	turn   int
+	fates  *page.Lineage
+	node   int
+	model  string
+}
+
+// Parts are what a step is made with.
+type Parts struct {
+	Terms   Terms
+	Count   Counter
+	Maker   *rendition.Maker
+	Frame   assemble.Framer
+	Mask    func(string) string // over what cards carry on
+	Model   string              // whose rule counts images
+	Project string              // the working directory, "" where it is not known
+}
+
+// NewStep begins a session.
+func NewStep(p Parts) *Step {
+	l := &ledger.Ledger{Mask: p.Mask}
+	t := newTexts(p.Count, p.Maker, l)
+	return &Step{
+		ctx: NewContext(p.Terms, folded{t}), asm: assemble.New(shown{t}, p.Frame),
+		texts: t, ledger: l, refs: newReferences(), count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model,
+	}
+}
+
+// Enter takes blocks that enter from outside, in their order: the user's words,
+// results of tools, what a machine added. A user message begins a turn.
+func (s *Step) Enter(role quire.Role, blocks ...quire.Block) {
+	for _, b := range blocks {
+		if b.Kind == quire.PartUser {
+			s.turn++
+		}
+		s.enter(assemble.Piece{Block: b, Role: role}, -1)
+	}
+}
+
+// Plan makes the next call, which starts at a time. The head says what the call
+// has besides the stream; its notices are appended behind it.
+func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan, error) {
+	plan := s.ctx.Plan(at, max(s.turn, 0), s.ctx.Lapsed(at))
+	if plan.Notice >= 0 {
+		s.notice(plan)
+	}
+	call, err := s.asm.Assemble(plan, head)
+	if err != nil {
+		return quire.Call{}, plan, fmt.Errorf("call %d: %w", s.calls, err)
+	}
+	s.calls++
+	return call, plan, nil
+}
+
+// notice is the text of the block that tells of an epoch.
+func (s *Step) notice(plan schedule.Plan) {
+	text := fmt.Sprintf("Older pages now stand as handles and cards (%s). Their text is kept: %s reads any page back by its name.", plan.Reason, RecallName)
+	s.texts.blocks = append(s.texts.blocks, held{
+		piece:  assemble.Piece{Block: quire.Block{Part: quire.Part{Kind: quire.PartMachine, Text: text}}, Role: quire.RoleUser},
+		tokens: Notice,
+	})
+}
+
+// Answer takes the answer of the call planned last: its blocks enter the stream,
+// and what they quote counts as used.
+func (s *Step) Answer(r quire.Reply) {
+	by := s.calls - 1
+	for _, p := range s.refs.of(said(r.Blocks)) {
+		s.ctx.Refer(p, by, max(s.turn, 0))
+	}
+	for _, b := range r.Blocks {
+		s.enter(assemble.Piece{Block: b, Role: quire.RoleAssistant, Response: fmt.Sprintf("%d", by)}, by)
+	}
+	if missed(r.Usage) {
+		s.ctx.Missed()
+	}
+}
+
+// said are the texts of an answer, tool arguments unescaped.
+func said(blocks []quire.Block) (texts []string) {
+	for _, b := range blocks {
+		switch b.Kind {
+		case quire.PartText:
+			texts = append(texts, b.Text)
+		case quire.PartToolCall:
+			texts = append(texts, page.Texts(b.Text)...)
+		}
+	}
+	return texts
+}
+
+// missed reports whether a usage says that nothing was read from the cache where
+// something was written.
+func missed(u quire.Usage) bool {
+	return u.Has(quire.KnownCache) && u.CacheRead == 0 && u.CacheWrite > 0
+}
+
+// enter cuts a block and hands it to the stream.
+func (s *Step) enter(p assemble.Piece, by int) {
+	pages := s.cutter.Cut(p.Part, s.calls)
+	s.ledger.Add(&p.Part, pages)
+	s.ledger.Judge(s.fates.Add("", s.node, &p.Part, pages))
+	s.node++
+	h := held{piece: p, tokens: s.tokens(&p.Block)}
+	if len(pages) > 0 {
+		h.page = pages[len(pages)-1]
+		h.page.Tokens = h.tokens
+		s.index(&p, &h.page)
+	}
+	h.piece.Page = h.page.Number
+	s.texts.blocks = append(s.texts.blocks, h)
+	placed := schedule.Placed{Block: len(s.texts.blocks) - 1, Form: quire.RenditionFull}
+	s.ctx.Enter(schedule.Block{
+		Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil,
+	}, folded{s.texts}.Hash(placed))
+}
+
+// index makes what a block says findable as a source. Arguments of calls are
+// sources only where they are the content of a file.
+func (s *Step) index(p *assemble.Piece, pg *quire.Page) {
+	switch {
+	case p.Kind == quire.PartToolCall && pg.Kind == quire.PageWritten:
+		for _, text := range page.Texts(p.Text) {
+			s.refs.add(text, pg.Number, pg.Kind)
+		}
+	case p.Kind != quire.PartToolCall && p.Kind != quire.PartThinking:
+		s.refs.add(p.Text, pg.Number, pg.Kind)
+	}
+}
+
+// tokens of a block, as sent.
+func (s *Step) tokens(b *quire.Block) int {
+	n := s.count.Count(b.Text)
+	for i := range b.Content {
+		n += s.tokens(&b.Content[i])
+	}
+	if b.Media != nil {
+		n += s.media(b)
+	}
+	if b.Opaque != nil {
+		n += s.count.Count(string(b.Opaque))
+	}
+	return n
+}
+
+func (s *Step) media(b *quire.Block) int {
+	if b.Kind == quire.PartDocument {
+		return token.Document(s.model, *b.Media)
+	}
+	return token.Image(s.model, *b.Media)
+}
+
+// Context is the stream and its account, to be read.
+func (s *Step) Context() *Context { return s.ctx }
+
+// Ledger is the record of what must survive, to be read.
+func (s *Step) Ledger() *ledger.Ledger { return s.ledger }
