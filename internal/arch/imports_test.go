@@ -17,8 +17,8 @@ func floors() []floor {
 		{2, "internal/page"}, {2, "internal/rendition"}, {2, "internal/ledger"}, {2, "internal/task"},
 		{2, "internal/schedule"}, {2, "internal/assemble"}, {2, "internal/index"}, {2, "internal/retrieve"}, {2, "internal/carrier"}, {2, "internal/journal"},
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
-		{3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
-		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/audit"}, {4, "internal/report"},
+		{3, "internal/script"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
+		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"},
 		{6, "cmd/quire"},
 		{7, "internal/arch"},
 	}

@@ -159,7 +159,15 @@ type Decision struct {
 	To     Rendition  `json:"to"`
 	Lines  []Range    `json:"lines,omitempty"` // of an excerpt, rising
 	Tokens int        `json:"tokens"`          // of the page in its new form
+	Was    int        `json:"was,omitempty"`   // tokens of it in the old form
 	Reason string     `json:"reason"`
+
+	// The figures behind it, 0 where none were needed: in US dollars in a
+	// journal, in the unit of the prices in a plan.
+	Carry  float64 `json:"carry,omitempty"`  // what going on as it was would cost until the next epoch
+	Chance float64 `json:"chance,omitempty"` // that it is needed until then
+	Strict float64 `json:"strict,omitempty"` // that it is needed word for word, which weighs more
+	Miss   float64 `json:"miss,omitempty"`   // what missing it once costs
 }
 
 // PlanInputs are what a plan was made from besides the page table and the

@@ -44,6 +44,8 @@ type verdict struct {
 	tokens int
 	net    float64 // gain less loss
 	reason string
+
+	carry, chance, strict, miss float64 // those of [quire.Decision]
 }
 
 // judge compares what it costs to carry the block at place i until the next
@@ -68,6 +70,7 @@ func (s *Scheduler) judge(i int, now Moment, weight float64) verdict {
 func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment, weight float64) verdict {
 	n := s.horizon(now.Call)
 	gain := float64(p.Tokens-v.tokens) * (now.Write + now.Prices.Read*float64(n))
+	v.carry = gain
 	if s.drops[b.Page.Number] {
 		v.goes, v.net, v.reason = true, gain, "dropped by the user"
 		return v
@@ -93,6 +96,7 @@ func (s *Scheduler) compare(v *verdict, p Placed, now Moment, gain, weight float
 	fault := now.Prices.Read*float64(s.net+now.Prefix) + faultOutput*now.Prices.Output + now.Write*float64(min(p.Tokens, faultLines))
 	loss := fault * (s.set.Care*strict + wide)
 	v.net = gain - loss
+	v.chance, v.strict, v.miss = wide, strict, fault
 	v.goes = gain > loss*weight
 	if v.goes {
 		v.reason = fmt.Sprintf("%s, unused for %d calls: needed within %d calls with %.1f %%, and %d tokens to carry", c.Kind, c.Idle, n, 100*wide, p.Tokens)
@@ -146,7 +150,9 @@ func (s *Scheduler) horizon(call int) int {
 func (s *Scheduler) lower(i int, v verdict) {
 	p := &s.stream[i]
 	if n := s.blocks[p.Block].Page.Number; n > 0 {
-		s.plan.decisions = append(s.plan.decisions, quire.Decision{Page: n, From: p.Form, To: v.to, Tokens: v.tokens, Reason: v.reason})
+		s.plan.decisions = append(s.plan.decisions, quire.Decision{
+			Page: n, From: p.Form, To: v.to, Tokens: v.tokens, Was: p.Tokens, Reason: v.reason, Carry: v.carry, Chance: v.chance, Strict: v.strict, Miss: v.miss,
+		})
 	}
 	s.plan.saves += v.net
 	s.net += v.tokens - p.Tokens

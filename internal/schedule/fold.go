@@ -129,7 +129,7 @@ func (s *Scheduler) note(old []Placed) {
 			continue
 		}
 		if b := &s.blocks[p.Block]; b.Page.Number > 0 {
-			s.plan.decisions = append(s.plan.decisions, quire.Decision{Page: b.Page.Number, From: p.Form, To: quire.RenditionCard, Reason: fmt.Sprintf("turn %d is folded to a card", b.Turn+1)})
+			s.plan.decisions = append(s.plan.decisions, quire.Decision{Page: b.Page.Number, From: p.Form, To: quire.RenditionCard, Was: p.Tokens, Reason: fmt.Sprintf("turn %d is folded to a card", b.Turn+1)})
 		}
 	}
 }

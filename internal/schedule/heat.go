@@ -21,6 +21,9 @@ func (s *Scheduler) Heat(page quire.PageNumber, call int) float64 {
 	return u.heat * decay(call-u.last)
 }
 
+// Epochs is how many epochs began.
+func (s *Scheduler) Epochs() int { return len(s.epochs) }
+
 // Case is how the table of needs sees block i at a call.
 func (s *Scheduler) Case(i int, now Moment) Case {
 	b := &s.blocks[i]

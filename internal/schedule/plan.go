@@ -21,6 +21,7 @@ const (
 func (s *Scheduler) Plan(now Moment) Plan {
 	before := s.net
 	if now.Call > 0 {
+		s.restore()
 		s.decide(now)
 	}
 	notice := s.notice(now)
@@ -29,7 +30,7 @@ func (s *Scheduler) Plan(now Moment) Plan {
 		Kind: s.plan.kind, Reason: s.plan.reason, Decisions: s.plan.decisions, Price: s.plan.price, Saves: s.plan.saves,
 	}
 	if p.Kind != "" {
-		s.epochs = append(s.epochs, now.Call)
+		s.began(now.Call)
 		s.fresh = false
 	}
 	s.dirty, s.plan = len(s.stream), pending{}
@@ -39,7 +40,7 @@ func (s *Scheduler) Plan(now Moment) Plan {
 // notice enters the line that tells the model that an epoch began. It leaves
 // again at the next one.
 func (s *Scheduler) notice(now Moment) int {
-	if s.plan.kind == "" || s.set.Notice == 0 {
+	if s.plan.kind == "" || s.plan.kind == quire.EpochUndo || s.set.Notice == 0 {
 		return -1
 	}
 	return s.Enter(Block{Part: quire.PartMachine, Tokens: s.set.Notice, Call: now.Call, By: -1, Turn: now.Turn})
@@ -49,7 +50,7 @@ func (s *Scheduler) notice(now Moment) int {
 func (s *Scheduler) decide(now Moment) {
 	full := s.set.Window > 0 && s.net > s.set.Window
 	switch {
-	case !s.fresh:
+	case !s.fresh, s.plan.kind == quire.EpochUndo && !full:
 	case now.Cold != "":
 		s.free(now)
 	case full:
@@ -113,6 +114,7 @@ func (s *Scheduler) rewrite(now Moment, stays float64) float64 {
 
 // begin notes that an epoch begins; a forced one stays forced.
 func (s *Scheduler) begin(kind, reason string) {
+	s.remember()
 	if s.plan.kind != quire.EpochForced {
 		s.plan.kind, s.plan.reason = kind, reason
 	}

@@ -65,11 +65,13 @@ type Scheduler struct {
 	pages   map[quire.PageNumber]*usage
 	edited  map[string]int // path → the last call that edited it
 	stream  []Placed
-	at      []int // block → its place in the stream, -1 for none
-	net     int   // tokens of the stream
-	entered int   // tokens of all blocks that ever entered
-	dirty   int   // places before it are as they were in the last plan
-	epochs  []int // calls at which epochs began
+	at      []int  // block → its place in the stream, -1 for none
+	net     int    // tokens of the stream
+	entered int    // tokens of all blocks that ever entered
+	dirty   int    // places before it are as they were in the last plan
+	epochs  []int  // calls at which epochs began
+	pasts   []past // before each of them
+	undo    int    // the epoch that the next plan undoes, 0 for none
 	pins    map[quire.PageNumber]int
 	drops   map[quire.PageNumber]bool
 	fresh   bool // blocks entered since the last epoch
@@ -81,6 +83,7 @@ type pending struct {
 	kind, reason string
 	decisions    []quire.Decision
 	price, saves float64
+	past         past
 }
 
 // usage is what is known of a page's use.
@@ -173,6 +176,7 @@ func (s *Scheduler) Rewind(keep int) {
 		n--
 	}
 	s.cut(n)
+	s.rewindPasts(keep)
 	s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
 }
 

@@ -1,0 +1,251 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/quire-agent/quire/internal/assemble"
+	"github.com/quire-agent/quire/internal/permit"
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
+	"github.com/quire-agent/quire/internal/tool"
+)
+
+// A Model answers calls. A sequence ends with an error, which is a
+// [*quire.CallError] where the provider or the way to it failed, or after a
+// [quire.ReplyEnded].
+type Model interface {
+	Call(ctx context.Context, c quire.Call) iter.Seq2[quire.Delta, error]
+}
+
+// A Gate lets tool calls through or not.
+type Gate interface {
+	Check(ctx context.Context, r permit.Request, notice string) (permit.Decision, error)
+}
+
+// A Record keeps what happens. What was added is durable after Sync.
+type Record interface {
+	Add(e quire.Event) error
+	Record(kind string, payload any) error
+	Sync(ctx context.Context) error
+}
+
+// A Loop runs an agent: calls and tools until a turn is done. All fields are set
+// before its first use; it belongs to one goroutine.
+type Loop struct {
+	Step   *Step
+	Model  Model
+	Tools  []tool.Tool
+	Gate   Gate
+	Record Record
+	Head   assemble.Head    // of every call; its tools are those of Tools
+	Rounds int              // most calls of a turn, 0: no limit
+	Budget float64          // most that the session may cost, in the unit of the account's rates, 0: no limit
+	Now    func() time.Time // the clock
+	Emit   func(Event)      // what happens, as it happens; nil: nobody looks
+
+	node  int
+	calls int
+	again repeats
+	reply quire.Reply   // being restored
+	open  []quire.Block // tool calls of the last answer that was restored
+}
+
+// A Stop says why a turn ended.
+type Stop string
+
+// The stops.
+const (
+	StopDone    Stop = "done"
+	StopRounds  Stop = "round limit"
+	StopBudget  Stop = "cost limit"
+	StopAborted Stop = "aborted"
+	StopCut     Stop = "cut off" // the model's output limit, a filter
+	StopFailed  Stop = "failed"
+)
+
+// An Outcome is how a turn ended.
+type Outcome struct {
+	Stop   Stop
+	Text   string // the model's last text
+	CutOff string // why the text is not whole: max_tokens, rounds, refusal, error; "" where it is
+	Rounds int
+	Usage  quire.Usage
+	Err    error // of StopFailed
+}
+
+// An Event is something that a face may show. The set is closed.
+type Event interface{ event() }
+
+// The events.
+type (
+	// Planned says what a call holds, before it is sent.
+	Planned struct {
+		Call int
+		Plan schedule.Plan
+	}
+	// Said is a step of the model's answer.
+	Said struct{ Delta quire.Delta }
+	// Acting says that a tool call begins, or why it does not.
+	Acting struct {
+		Call   quire.Block
+		Denied string
+	}
+	// Acted is the result of a tool call.
+	Acted struct {
+		Call   quire.Block
+		Result tool.Result
+	}
+	// Answered is a whole answer.
+	Answered struct {
+		Call  int
+		Reply quire.Reply
+	}
+)
+
+func (Planned) event()  {}
+func (Said) event()     {}
+func (Acting) event()   {}
+func (Acted) event()    {}
+func (Answered) event() {}
+
+func (l *Loop) emit(e Event) {
+	if l.Emit != nil {
+		l.Emit(e)
+	}
+}
+
+// Turn does what the user asks. The error is for what the record or a tool could
+// not do; what the model or its provider did is in the outcome. When the context
+// ends what there is is recorded, so that the session can go on.
+func (l *Loop) Turn(ctx context.Context, words ...quire.Block) (Outcome, error) {
+	if err := l.enter(quire.RoleUser, words...); err != nil {
+		return Outcome{}, err
+	}
+	var out Outcome
+	for {
+		if stop := l.limit(out.Rounds); stop != "" {
+			return l.close(ctx, out, stop)
+		}
+		reply, err := l.call(ctx, quire.Choice{})
+		if err != nil {
+			return l.failed(out, err)
+		}
+		out.Rounds++
+		out.Usage = out.Usage.Add(reply.Usage)
+		if done := l.judge(&out, reply); done {
+			return out, l.sync(ctx)
+		}
+		if err := l.act(ctx, reply); err != nil {
+			return l.failed(out, err)
+		}
+	}
+}
+
+// limit says which limit of the turn is reached.
+func (l *Loop) limit(rounds int) Stop {
+	switch {
+	case l.Rounds > 0 && rounds >= l.Rounds:
+		return StopRounds
+	case l.Budget > 0 && l.Step.Context().Account().Live() >= l.Budget:
+		return StopBudget
+	default:
+		return ""
+	}
+}
+
+// judge takes an answer's text and reports whether the turn is over.
+func (l *Loop) judge(out *Outcome, r quire.Reply) bool {
+	if text := textOf(r); text != "" {
+		out.Text = text
+	}
+	out.CutOff = cutOff(r.Stop)
+	switch {
+	case out.CutOff != "":
+		out.Stop = StopCut
+	case len(toolCalls(r)) == 0:
+		out.Stop = StopDone
+	}
+	return out.Stop != ""
+}
+
+func cutOff(s quire.Stop) string {
+	switch s {
+	case quire.StopLength, quire.StopWindow:
+		return "max_tokens"
+	case quire.StopRefusal:
+		return "refusal"
+	default:
+		return ""
+	}
+}
+
+func textOf(r quire.Reply) (text string) {
+	for _, b := range r.Blocks {
+		if b.Kind == quire.PartText {
+			text += b.Text
+		}
+	}
+	return text
+}
+
+func toolCalls(r quire.Reply) (calls []quire.Block) {
+	for _, b := range r.Blocks {
+		if b.Kind == quire.PartToolCall && b.Opaque == nil {
+			calls = append(calls, b)
+		}
+	}
+	return calls
+}
+
+// closing asks for the report when a limit is reached (design, section 5). The
+// call keeps its tools, so that its prefix stays; calls in its answer are not
+// run.
+const closing = "The limit of this turn is reached. Write the final report of this task now; tool calls will not be run."
+
+func (l *Loop) close(ctx context.Context, out Outcome, stop Stop) (Outcome, error) {
+	out.Stop, out.CutOff = stop, "rounds"
+	if err := l.enter(quire.RoleUser, quire.Block{Part: quire.Part{Kind: quire.PartMachine, Text: closing}}); err != nil {
+		return out, err
+	}
+	reply, err := l.call(ctx, quire.Choice{})
+	if err == nil {
+		out.Rounds++
+		out.Usage = out.Usage.Add(reply.Usage)
+		if text := textOf(reply); text != "" {
+			out.Text = text
+		}
+		err = l.refuse(toolCalls(reply), "The limit of this turn was reached; the call was not run.")
+	}
+	var failed *quire.CallError
+	if errors.As(err, &failed) {
+		err = nil // the cut result stands
+	}
+	return out, errors.Join(err, l.sync(context.WithoutCancel(ctx)))
+}
+
+// failed ends a turn whose call or tool did not succeed.
+func (l *Loop) failed(out Outcome, err error) (Outcome, error) {
+	var call *quire.CallError
+	synced := l.sync(context.Background())
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		out.Stop, out.CutOff = StopAborted, "error"
+		return out, synced
+	case errors.As(err, &call):
+		out.Stop, out.CutOff, out.Err = StopFailed, "error", err
+		return out, synced
+	default:
+		return out, errors.Join(err, synced)
+	}
+}
+
+func (l *Loop) sync(ctx context.Context) error {
+	if err := l.Record.Sync(ctx); err != nil {
+		return fmt.Errorf("record the session: %w", err)
+	}
+	return nil
+}
