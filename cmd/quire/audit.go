@@ -18,6 +18,7 @@ import (
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/report"
+	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
 	"github.com/quire-agent/quire/internal/x/texts"
@@ -38,6 +39,7 @@ type auditRun struct {
 	page     string // file of the HTML page, "" for none
 
 	prices *price.Table
+	tables eval.Tables
 	load   eval.Loader
 	opts   audit.Options
 
@@ -147,6 +149,11 @@ func (r *auditRun) prepare(cmd *cobra.Command) (err error) {
 		return err
 	}
 	r.opts.Prices = r.prices
+	table, err := schedule.Default()
+	if err != nil {
+		return err
+	}
+	r.tables = eval.Always(table)
 	counter, err := token.NewCounter()
 	if err != nil {
 		return err
@@ -400,7 +407,7 @@ func (r *auditRun) one(ctx context.Context, log *trace.Log) (err error) {
 	if !r.wanted(s) {
 		return nil
 	}
-	outcomes, err := r.replay(s)
+	outcomes, drawn, err := r.replay(s)
 	if err != nil {
 		r.skip(log.Path, err)
 	}
@@ -410,6 +417,9 @@ func (r *auditRun) one(ctx context.Context, log *trace.Log) (err error) {
 		r.read++
 	}
 	r.audit.Add(s, outcomes)
+	if drawn != nil {
+		r.audit.Draw(s, *drawn)
+	}
 	return nil
 }
 
@@ -429,25 +439,45 @@ func (r *auditRun) wanted(s *eval.Session) bool {
 const oracleCalls = 10_000
 
 // replay plays the policies under the prices and the pauses of the session as
-// it was. A session without a price is not replayed: there is no money to
-// compare.
-func (r *auditRun) replay(s *eval.Session) ([]eval.Outcome, error) {
+// it was, and draws the longest. A session without a price is not replayed:
+// there is no money to compare.
+func (r *auditRun) replay(s *eval.Session) ([]eval.Outcome, *eval.Atlas, error) {
 	set, ok := eval.AsRecorded(s, r.prices, eval.SingleBudget)
 	if !ok || s.TooLong {
-		return nil, nil
+		return nil, nil, nil
 	}
-	policies := []eval.Policy{audit.Recorded()}
+	out, err := eval.Replay(s, r.policies(s), []eval.Setting{set})
+	if err != nil {
+		return nil, nil, err
+	}
+	drawn, err := r.draw(s, set)
+	return out[0], drawn, err
+}
+
+func (r *auditRun) policies(s *eval.Session) []eval.Policy {
+	policies := []eval.Policy{audit.Recorded(), eval.Ours(r.tables)[0]}
 	for _, p := range eval.Baselines(eval.SingleBudget) {
 		if p.Name == "fresh" || p.Oracle && len(s.Calls) > oracleCalls {
 			continue // fresh is one only where sessions follow each other
 		}
 		policies = append(policies, p)
 	}
-	out, err := eval.Replay(s, policies, []eval.Setting{set})
-	if err != nil {
+	return policies
+}
+
+// draw draws a session, nil where a longer one is drawn already.
+func (r *auditRun) draw(s *eval.Session, set eval.Setting) (*eval.Atlas, error) {
+	r.mu.Lock()
+	wanted := r.audit.Draws(s)
+	r.mu.Unlock()
+	if !wanted {
+		return nil, nil
+	}
+	drawn, ok, err := eval.Draw(s, set, r.tables)
+	if !ok {
 		return nil, err
 	}
-	return out[0], nil
+	return &drawn, nil
 }
 
 // nothing says why there is no report, and what to do.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/shingle"
@@ -18,7 +19,7 @@ const (
 	newestResults = 20    // a page among so many newest results is not asked for
 	longAgo       = 30    // calls since it was last quoted
 	turnCalls     = 5     // calls of a turn for whose needs the user's words are the question
-	recallTokens  = 2_000 // of hits, within which the needed text is looked for
+	hitTokens     = 2_000 // of hits, within which the needed text is looked for
 	recallHits    = 10    // asked for
 	questionBytes = 2_000 // of a question: what is longer was pasted
 )
@@ -38,7 +39,7 @@ type question struct {
 //
 //	user    the user's words, where they began the turn a few calls ago
 //	before  the arguments of the tool calls of the call before
-//	full    those of the call itself
+//	full    those of the call itself; of long ones what stands around the need
 //	own     the same without the lines that it quotes
 func (s *Session) questions() (out []question, err error) {
 	quoted := s.admitted()
@@ -138,11 +139,39 @@ func (s *Session) ask(call int32, due []int) (out []question, err error) {
 	if err != nil {
 		return nil, err
 	}
-	add("full", text, due)
 	for _, d := range due {
-		add("own", withoutQuotes(text, s.Needs[d].Shingles), []int{d})
+		near := nearQuotes(text, s.Needs[d].keys())
+		add("full", near, []int{d})
+		add("own", withoutQuotes(near, s.Needs[d].Shingles), []int{d})
 	}
 	return out, nil
+}
+
+// nearQuotes cuts a long question to its first line, which names the tool, the
+// next one, which mostly is its target, and what stands around the first place
+// where it holds one of the shingles: who writes a long text asks for what its
+// parts need.
+func nearQuotes(text string, shingles []uint64) string {
+	if len(text) <= questionBytes {
+		return text
+	}
+	lines := strings.SplitAfter(text, "\n")
+	head := min(2, len(lines))
+	at := head
+	if found := locate(text, shingles); len(found) > 0 {
+		at = max(found[0].First-1, head)
+	}
+	start, end, size := at, at, len(strings.Join(lines[:head], ""))
+	for grown := true; grown; {
+		grown = false
+		if end < len(lines) && size+len(lines[end]) <= questionBytes {
+			size, end, grown = size+len(lines[end]), end+1, true
+		}
+		if start > head && size+len(lines[start-1]) <= questionBytes {
+			size, start, grown = size+len(lines[start-1]), start-1, true
+		}
+	}
+	return strings.Join(lines[:head], "") + strings.Join(lines[start:end], "")
 }
 
 // said joins the bodies of items.
@@ -182,17 +211,17 @@ type recallTable struct {
 	rows  []quire.Row
 	args  map[quire.PageNumber][]Ref
 	last  map[string]int // what a page is about → its row
-	index *retrieve.Index
-	flat  *retrieve.Index // everything in one field
+	index *index.Index
+	flat  *index.Index // everything in one field
 }
 
 const recallOwner = quire.Principal("user:eval")
 
 func newRecallTable(s *Session) *recallTable {
-	m, flat := &retrieve.Memory{}, &retrieve.Memory{}
-	t := &recallTable{s: s, args: map[quire.PageNumber][]Ref{}, last: map[string]int{}, index: retrieve.NewIndex(m, m), flat: retrieve.NewIndex(flat, flat)}
+	m, flat := &index.Memory{}, &index.Memory{}
+	t := &recallTable{s: s, args: map[quire.PageNumber][]Ref{}, last: map[string]int{}, index: index.New(m, m), flat: index.New(flat, flat)}
 	for i := range s.Items {
-		if it := &s.Items[i]; it.Kind == quire.PartToolCall && it.Page > 0 {
+		if it := &s.Items[i]; it.Kind == quire.PartToolCall && it.Page > 0 && s.Pages[it.Page-1].Kind != quire.PageWritten {
 			t.args[it.Page] = append(t.args[it.Page], it.Body)
 		}
 	}
@@ -216,14 +245,15 @@ func (t *recallTable) Text(_ context.Context, r *quire.Row) (string, error) {
 }
 
 // grow takes in the pages that are there before a call answers.
-func (t *recallTable) grow(ctx context.Context, call int32) error {
-	var docs, flat []retrieve.Document
+func (t *recallTable) grow(ctx context.Context, call int32, held *holders) error {
+	var docs, flat []index.Document
 	for known := t.s.known(call); len(t.rows) < known; {
 		r := t.enter(t.s.Pages[len(t.rows)])
 		text, err := t.s.pageText(r.Number)
 		if err != nil {
 			return err
 		}
+		held.add(r.Number, text)
 		args, err := t.arguments(r.Number)
 		if err != nil {
 			return err
@@ -241,9 +271,9 @@ func (t *recallTable) grow(ctx context.Context, call int32) error {
 }
 
 // flatten puts everything into one field.
-func flatten(d retrieve.Document) retrieve.Document {
-	d.Fields[retrieve.FieldBody] = d.Fields[retrieve.FieldPath] + "\n" + d.Fields[retrieve.FieldCommand] + "\n" + d.Fields[retrieve.FieldBody]
-	d.Fields[retrieve.FieldPath], d.Fields[retrieve.FieldCommand], d.Fields[retrieve.FieldSymbol] = "", "", ""
+func flatten(d index.Document) index.Document {
+	d.Fields[index.FieldBody] = d.Fields[index.FieldPath] + "\n" + d.Fields[index.FieldCommand] + "\n" + d.Fields[index.FieldBody]
+	d.Fields[index.FieldPath], d.Fields[index.FieldCommand], d.Fields[index.FieldSymbol] = "", "", ""
 	return d
 }
 

@@ -24,13 +24,18 @@ func TestWrittenQuestionsAreAnswered(t *testing.T) {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}
+	for _, name := range []string{"chinese, other words", "mixed, other words"} {
+		if ours, plain := scores[name], found.Shares()[wayPlain][name]; ours.Asked < 200 || ours.At5 <= plain.At5 {
+			t.Errorf("%s: %+v, plain BM25 %+v", name, ours, plain)
+		}
+	}
 	if scores["chinese"].At5 < scores["english"].At5-0.03 {
 		t.Errorf("Chinese %v, English %v", scores["chinese"].At5, scores["english"].At5)
 	}
 }
 
 func TestWrittenPages(t *testing.T) {
-	g, err := parseGrammar(recallGrammar)
+	g, err := writtenGrammar()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +56,12 @@ func TestWrittenPages(t *testing.T) {
 
 func TestGrammarErrorsNameTheLine(t *testing.T) {
 	if _, err := parseGrammar("# comment\n\npart | a"); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("error %v", err)
+	}
+	if err := (grammar{}).withParaphrases("part | a | b\n\npart | c"); err == nil || !strings.Contains(err.Error(), "line 3") {
+		t.Errorf("error %v", err)
+	}
+	if err := (grammar{}).withParaphrases("part | a | b"); err == nil || !strings.Contains(err.Error(), "1 paraphrases of 0") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -150,8 +161,52 @@ func TestIsFile(t *testing.T) {
 func TestRankIn(t *testing.T) {
 	hits := []retrieve.Hit{{Ref: quire.PageRef{Page: 1}}, {Ref: quire.PageRef{Page: 2}, Copied: []quire.PageRef{{Page: 5}}}}
 	for page, want := range map[quire.PageNumber]int{1: 1, 2: 2, 5: 2, 9: 0} {
-		if got := rankIn(hits, page); got != want {
+		if got := rankIn(hits, map[quire.PageNumber]bool{page: true}); got != want {
 			t.Errorf("page %v has rank %d, want %d", page, got, want)
+		}
+	}
+}
+
+// A long question is cut to its head and what stands around the need; a short
+// one stays as it is.
+func TestLongQuestionsAreCutAroundTheNeed(t *testing.T) {
+	need := "alpha beta gamma delta epsilon zeta eta theta"
+	keys := keysOf(need)
+	slices.Sort(keys)
+	filler := strings.Repeat("nothing of this matters at all\n", 200)
+	got := nearQuotes("Write\nnotes.md\n"+filler+need+"\n"+filler, keys)
+	if !strings.HasPrefix(got, "Write\nnotes.md\n") || !strings.Contains(got, need) || len(got) > questionBytes {
+		t.Errorf("%d bytes: %q", len(got), got)
+	}
+	if short := "Write\n" + need; nearQuotes(short, keys) != short {
+		t.Errorf("cut %q", short)
+	}
+	if got := nearQuotes(strings.Repeat("x", 2*questionBytes), keys); len(got) < questionBytes {
+		t.Errorf("one long line gives %d bytes", len(got))
+	}
+}
+
+// Any page that holds the needed text answers, the one it was taken from always.
+func TestPagesThatHoldTheTextAnswer(t *testing.T) {
+	text := "retry the upload with exponential backoff after three seconds of waiting for it"
+	keys := keysOf(text)
+	slices.Sort(keys)
+	h := &holders{map[uint64][]quire.PageNumber{}}
+	for _, k := range keys {
+		h.wanted[k] = nil
+	}
+	h.add(3, "before\n"+text+"\nafter\n"+text)
+	h.add(5, "retry the upload with exponential backoff, but nothing else")
+	got := h.answers(&Need{Page: 9, Shingles: keys})
+	if len(got) != 2 || !got[9] || !got[3] {
+		t.Errorf("answers %v", got)
+	}
+}
+
+func TestBetter(t *testing.T) {
+	for _, c := range [][3]int{{0, 0, 0}, {0, 3, 3}, {3, 0, 3}, {2, 3, 2}, {3, 2, 2}} {
+		if got := better(c[0], c[1]); got != c[2] {
+			t.Errorf("better(%d, %d) = %d", c[0], c[1], got)
 		}
 	}
 }

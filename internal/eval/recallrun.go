@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/shingle"
+	"github.com/quire-agent/quire/internal/term"
 )
 
 // The ways of retrieval that are compared.
@@ -16,6 +18,8 @@ const (
 	wayQuire  = "quire"    // the surface
 	wayPlain  = "bm25"     // BM25 over the body and the target, without fields and rules
 	wayNewest = "newest-5" // the newest results that are not in the prompt
+	wayLimit  = "limit"    // the best that a ranking could do, see [asker.limit]
+	wayWords  = "any word" // 1 where question and needed lines have a word in common
 )
 
 // A RecallScore counts how often retrieval found what was needed.
@@ -116,6 +120,7 @@ func (r Recall) Shares() Recall {
 type asker struct {
 	pages *retrieve.Pages
 	table *recallTable
+	held  *holders
 	found Recall
 }
 
@@ -127,9 +132,9 @@ func RecallSession(ctx context.Context, s *Session) (Recall, error) {
 		return nil, fmt.Errorf("recall %s: %w", s.Path, err)
 	}
 	t := newRecallTable(s)
-	a := asker{&retrieve.Pages{Index: t.index, Table: t, Texts: t}, t, Recall{}}
+	a := asker{&retrieve.Pages{Index: t.index, Table: t, Texts: t}, t, newHolders(s, asked), Recall{}}
 	for i := range asked {
-		if err := t.grow(ctx, asked[i].call); err != nil {
+		if err := t.grow(ctx, asked[i].call, a.held); err != nil {
 			return nil, fmt.Errorf("recall %s: %w", s.Path, err)
 		}
 		if err := a.ask(ctx, &asked[i]); err != nil {
@@ -144,29 +149,56 @@ func (a *asker) ask(ctx context.Context, q *question) error {
 	s := a.table.s
 	query := retrieve.Query{
 		Text: q.text, Reader: quire.Reader{Who: recallOwner, Session: 1}, Call: int(q.call), Now: s.Calls[q.call].At,
-		Limit: recallHits, Budget: recallTokens, Except: s.inPrompt(q.call),
+		Limit: recallHits, Budget: hitTokens, Except: s.inPrompt(q.call),
 	}
 	hits, err := a.pages.Search(ctx, query)
 	if err != nil {
 		return err
 	}
-	plain, err := a.table.plain(ctx, q.text, &query)
+	plain, err := ranking(ctx, a.table.flat, plainTerms(q.text), &query)
 	if err != nil {
 		return err
 	}
-	newest := a.table.newest(&query)
-	shown := shinglesIn(linesText(hits))
+	told := asked{query: &query, hits: hits, shown: shinglesIn(linesText(hits)), plain: plain, newest: a.table.newest(&query)}
 	for _, i := range q.needs {
-		n := &s.Needs[i]
-		kinds, err := a.table.kinds(q, n)
-		if err != nil {
+		if err := a.judge(ctx, q, &s.Needs[i], &told); err != nil {
 			return err
 		}
-		for _, kind := range kinds {
-			a.found.add(wayQuire, kind, recallScore(rankIn(hits, n.Page)).shows(served(shown, n.keys())))
-			a.found.add(wayPlain, kind, recallScore(slices.Index(plain, n.Page)+1))
-			a.found.add(wayNewest, kind, recallScore(slices.Index(newest, n.Page)+1))
-		}
+	}
+	return nil
+}
+
+// asked is what a question got.
+type asked struct {
+	query         *retrieve.Query
+	hits          []retrieve.Hit
+	shown         map[uint64]bool // shingles of the lines of the hits
+	plain, newest []quire.PageNumber
+}
+
+// judge counts what a question got for one need.
+func (a *asker) judge(ctx context.Context, q *question, n *Need, got *asked) error {
+	text, err := a.table.s.pageText(n.Page)
+	if err != nil {
+		return err
+	}
+	needed := linesOf(text, locate(text, n.keys()))
+	kinds := a.table.kinds(q, n, needed)
+	answers := a.held.answers(n)
+	ours, plain, newest := rankIn(got.hits, answers), rankOf(got.plain, answers), rankOf(got.newest, answers)
+	limit, shares, err := a.limit(ctx, q, needed, answers, got.query)
+	if err != nil {
+		return err
+	}
+	limit = better(limit, better(ours, better(plain, newest)))
+	shown := served(got.shown, n.keys())
+	fits := shown || limit > 0 && len(needed)/tokenBytes <= hitTokens
+	for _, kind := range kinds {
+		a.found.add(wayQuire, kind, recallScore(ours).shows(shown))
+		a.found.add(wayPlain, kind, recallScore(plain))
+		a.found.add(wayNewest, kind, recallScore(newest))
+		a.found.add(wayLimit, kind, recallScore(limit).shows(fits))
+		a.found.add(wayWords, kind, recallScore(shares))
 	}
 	return nil
 }
@@ -181,46 +213,38 @@ func (n *Need) keys() []uint64 {
 
 // kinds says under which names a pair is counted: by the strictness of the
 // need, by where the question comes from, and by what of the page it names.
-func (t *recallTable) kinds(q *question, n *Need) ([]string, error) {
-	names, err := t.names(q, n)
-	if err != nil {
-		return nil, err
-	}
+func (t *recallTable) kinds(q *question, n *Need, needed string) []string {
 	kind := q.kind
 	if !n.Strict {
 		kind = "wide " + kind
 	}
-	return []string{kind, kind + ", " + names}, nil
+	return []string{kind, kind + ", " + t.names(q, n, needed)}
 }
 
 // names says what of the needed page the question names: its path, or an
 // identifier that has parts or digits and stands in the needed lines.
-func (t *recallTable) names(q *question, n *Need) (string, error) {
-	text, err := t.s.pageText(n.Page)
-	if err != nil {
-		return "", err
-	}
-	needed := map[string]bool{}
-	retrieve.Scan(linesOf(text, locate(text, n.keys())), func(term []byte, k retrieve.TermKind) {
-		if k == retrieve.TermWhole {
-			needed[string(term)] = true
+func (t *recallTable) names(q *question, n *Need, needed string) string {
+	wholes := map[string]bool{}
+	term.Scan(needed, func(word []byte, k term.Kind) {
+		if k == term.Whole {
+			wholes[string(word)] = true
 		}
 	})
 	target := strings.ToLower(t.s.Pages[n.Page-1].Target)
 	path, symbol := false, false
-	retrieve.Scan(q.text, func(term []byte, k retrieve.TermKind) {
-		if k == retrieve.TermWhole {
-			symbol = symbol || needed[string(term)]
-			path = path || isFile(string(term), target)
+	term.Scan(q.text, func(word []byte, k term.Kind) {
+		if k == term.Whole {
+			symbol = symbol || wholes[string(word)]
+			path = path || isFile(string(word), target)
 		}
 	})
 	switch {
 	case path:
-		return "names path", nil
+		return "names path"
 	case symbol:
-		return "names symbol", nil
+		return "names symbol"
 	default:
-		return "names nothing", nil
+		return "names nothing"
 	}
 }
 
@@ -231,9 +255,9 @@ func isFile(term, target string) bool {
 		(strings.HasSuffix("/"+target, "/"+term) || strings.HasSuffix("/"+term, "/"+strings.TrimPrefix(target, "/")))
 }
 
-// plain is BM25 over one field.
-func (t *recallTable) plain(ctx context.Context, text string, q *retrieve.Query) (out []quire.PageNumber, err error) {
-	found, err := t.flat.Candidates(ctx, plainTerms(text), &q.Reader, recallHits+len(q.Except))
+// ranking is plain BM25 over an index.
+func ranking(ctx context.Context, x *index.Index, terms []index.Term, q *retrieve.Query) (out []quire.PageNumber, err error) {
+	found, _, err := x.Candidates(ctx, terms, &q.Reader, recallHits+len(q.Except))
 	for _, c := range found {
 		if !slices.Contains(q.Except, c.Ref) {
 			out = append(out, c.Ref.Page)
@@ -242,12 +266,12 @@ func (t *recallTable) plain(ctx context.Context, text string, q *retrieve.Query)
 	return out[:min(len(out), recallHits)], err
 }
 
-func plainTerms(text string) (terms []retrieve.Term) {
+func plainTerms(text string) (terms []index.Term) {
 	seen := map[string]bool{}
-	retrieve.Scan(text, func(term []byte, _ retrieve.TermKind) {
-		if !seen[string(term)] {
-			seen[string(term)] = true
-			terms = append(terms, retrieve.Term{Text: string(term), Weight: 1})
+	term.Scan(text, func(word []byte, _ term.Kind) {
+		if !seen[string(word)] {
+			seen[string(word)] = true
+			terms = append(terms, index.Term{Text: string(word), Weight: 1})
 		}
 	})
 	return terms
@@ -263,12 +287,16 @@ func (t *recallTable) newest(q *retrieve.Query) (out []quire.PageNumber) {
 	return out
 }
 
-// rankIn is the rank of the hit that is a page or says the same, from 1; 0 for
-// none.
-func rankIn(hits []retrieve.Hit, n quire.PageNumber) int {
+// rankIn is the rank of the first hit that is one of the pages or says the same,
+// from 1; 0 for none.
+func rankIn(hits []retrieve.Hit, pages map[quire.PageNumber]bool) int {
 	return slices.IndexFunc(hits, func(h retrieve.Hit) bool {
-		return h.Ref.Page == n || slices.ContainsFunc(h.Copied, func(r quire.PageRef) bool { return r.Page == n })
+		return pages[h.Ref.Page] || slices.ContainsFunc(h.Copied, func(r quire.PageRef) bool { return pages[r.Page] })
 	}) + 1
+}
+
+func rankOf(list []quire.PageNumber, pages map[quire.PageNumber]bool) int {
+	return slices.IndexFunc(list, func(n quire.PageNumber) bool { return pages[n] }) + 1
 }
 
 func linesText(hits []retrieve.Hit) string {

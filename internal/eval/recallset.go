@@ -9,12 +9,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/retrieve"
 )
 
 //go:embed recallset/grammar.txt
 var recallGrammar string
+
+//go:embed recallset/paraphrase.txt
+var recallParaphrases string
 
 // A phrase is a line of the grammar.
 type phrase struct {
@@ -45,6 +49,15 @@ func parseGrammar(text string) (grammar, error) {
 	return g, nil
 }
 
+// writtenGrammar is the grammar with the other words.
+func writtenGrammar() (grammar, error) {
+	g, err := parseGrammar(recallGrammar)
+	if err != nil {
+		return nil, err
+	}
+	return g, g.withParaphrases(recallParaphrases)
+}
+
 // deal picks a phrase so that it says nothing of what the page is about.
 func (g grammar) deal(kind string, part, trouble int) phrase {
 	list := g[kind]
@@ -52,7 +65,9 @@ func (g grammar) deal(kind string, part, trouble int) phrase {
 }
 
 // A writtenSet is a set of pages with questions that have one answer each. The
-// three sets say the same in three languages, so that they can be compared.
+// first three sets say the same in three languages, so that they can be compared;
+// those of other words ask for the pages of the third as somebody would who does
+// not remember their words.
 type writtenSet struct {
 	name  string
 	page  func(g grammar, part, trouble int) (target, text string)
@@ -64,6 +79,8 @@ func writtenSets() []writtenSet {
 		{"english", englishPage, englishQuestion},
 		{"chinese", chinesePage, chineseQuestion},
 		{"mixed", mixedPage, mixedQuestion},
+		{"chinese, other words", mixedPage, otherWords},
+		{"mixed, other words", mixedPage, mixedOtherWords},
 	}
 }
 
@@ -167,6 +184,39 @@ func mixedQuestion(g grammar, p, t int) string {
 	}
 }
 
+// otherWords asks in Chinese, with few characters of the page.
+func otherWords(g grammar, p, t int) string {
+	forms := []string{"上次%s，%s，后来怎么弄的", "记得%s有过一回%s，找出来看看", "%s：%s，是哪里的毛病", "%s碰到%s那次的结论"}
+	return fmt.Sprintf(forms[(p+t*3)%len(forms)], g["other part"][p].zh, g["other trouble"][t].zh)
+}
+
+// mixedOtherWords mixes in English words and parts of names.
+func mixedOtherWords(g grammar, p, t int) string {
+	forms := []string{"%s %s 怎么 fix 的", "%s，%s，root cause 是什么", "找一下 %s 的 %s", "%s：%s，当时的 commit"}
+	return fmt.Sprintf(forms[(p+t*3)%len(forms)], g["other part"][p].zhAsked, g["other trouble"][t].zhAsked)
+}
+
+// withParaphrases adds the phrases of the other words to a grammar.
+func (g grammar) withParaphrases(text string) error {
+	for i, line := range strings.Split(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		cells := strings.Split(line, "|")
+		if len(cells) != 3 {
+			return fmt.Errorf("line %d of the paraphrases has %d cells, want 3", i+1, len(cells))
+		}
+		kind := "other " + strings.TrimSpace(cells[0])
+		g[kind] = append(g[kind], phrase{zh: strings.TrimSpace(cells[1]), zhAsked: strings.TrimSpace(cells[2])})
+	}
+	for _, kind := range []string{"part", "trouble"} {
+		if a, b := len(g[kind]), len(g["other "+kind]); a != b {
+			return fmt.Errorf("there are %d paraphrases of %d of the kind %s", b, a, kind)
+		}
+	}
+	return nil
+}
+
 // A writtenTable is the page table and the texts of a set.
 type writtenTable []written
 
@@ -187,10 +237,10 @@ func (t writtenTable) Text(_ context.Context, r *quire.Row) (string, error) {
 }
 
 // RecallWritten asks the questions that were written for it: in English, in
-// Chinese, and in Chinese with names of code. Each has one answer among 360
-// pages.
+// Chinese, in Chinese with names of code, and in other words than those of the
+// pages. Each has one answer among 360 pages.
 func RecallWritten(ctx context.Context) (Recall, error) {
-	g, err := parseGrammar(recallGrammar)
+	g, err := writtenGrammar()
 	if err != nil {
 		return nil, err
 	}
@@ -205,21 +255,21 @@ func RecallWritten(ctx context.Context) (Recall, error) {
 
 func (s *writtenSet) run(ctx context.Context, g grammar, found Recall) error {
 	t := writtenTable(s.pages(g))
-	index, flat, err := t.index(ctx)
+	fields, flat, err := t.indexes(ctx)
 	if err != nil {
 		return err
 	}
-	pages := retrieve.Pages{Index: index, Table: t, Texts: t}
+	pages := retrieve.Pages{Index: fields, Table: t, Texts: t}
 	for i := range t {
 		if t[i].question == "" {
 			continue
 		}
-		q := retrieve.Query{Text: t[i].question, Reader: quire.Reader{Who: recallOwner, Session: 1}, Limit: recallHits, Budget: recallTokens}
+		q := retrieve.Query{Text: t[i].question, Reader: quire.Reader{Who: recallOwner, Session: 1}, Limit: recallHits, Budget: hitTokens}
 		hits, err := pages.Search(ctx, q)
 		if err != nil {
 			return err
 		}
-		plain, err := flat.Candidates(ctx, plainTerms(q.Text), &q.Reader, recallHits)
+		plain, _, err := flat.Candidates(ctx, plainTerms(q.Text), &q.Reader, recallHits)
 		if err != nil {
 			return err
 		}
@@ -228,8 +278,8 @@ func (s *writtenSet) run(ctx context.Context, g grammar, found Recall) error {
 		if back := len(t) - int(n); back < 5 {
 			newest = back + 1
 		}
-		found.add(wayQuire, s.name, recallScore(rankIn(hits, n)).shows(served(shinglesIn(linesText(hits)), keysOf(t[i].text))))
-		found.add(wayPlain, s.name, recallScore(slices.IndexFunc(plain, func(c retrieve.Candidate) bool { return c.Ref.Page == n })+1))
+		found.add(wayQuire, s.name, recallScore(rankIn(hits, map[quire.PageNumber]bool{n: true})).shows(served(shinglesIn(linesText(hits)), keysOf(t[i].text))))
+		found.add(wayPlain, s.name, recallScore(slices.IndexFunc(plain, func(c index.Candidate) bool { return c.Ref.Page == n })+1))
 		found.add(wayNewest, s.name, recallScore(newest))
 	}
 	return nil
@@ -242,9 +292,9 @@ func keysOf(text string) (keys []uint64) {
 	return keys
 }
 
-// index makes the index of a set and the one with everything in one field.
-func (t writtenTable) index(ctx context.Context) (index, flat *retrieve.Index, err error) {
-	var docs, flattened []retrieve.Document
+// indexes makes the index of a set and the one with everything in one field.
+func (t writtenTable) indexes(ctx context.Context) (fields, flat *index.Index, err error) {
+	var docs, flattened []index.Document
 	for i := range t {
 		d, ok := retrieve.NewDocument(&t[i].row, "", t[i].text, "")
 		if !ok {
@@ -252,7 +302,7 @@ func (t writtenTable) index(ctx context.Context) (index, flat *retrieve.Index, e
 		}
 		docs, flattened = append(docs, d), append(flattened, flatten(d))
 	}
-	a, b := &retrieve.Memory{}, &retrieve.Memory{}
-	index, flat = retrieve.NewIndex(a, a), retrieve.NewIndex(b, b)
-	return index, flat, errors.Join(index.Add(ctx, docs), flat.Add(ctx, flattened))
+	a, b := &index.Memory{}, &index.Memory{}
+	fields, flat = index.New(a, a), index.New(b, b)
+	return fields, flat, errors.Join(fields.Add(ctx, docs), flat.Add(ctx, flattened))
 }

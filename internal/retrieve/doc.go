@@ -1,15 +1,15 @@
 // Package retrieve is the one retrieval surface: whatever can be found again is
 // found through it.
 //
-// Bottom up: [Scan] makes terms of text, the same in every store. A [Document]
-// is a page as it is indexed, in four [Field]s. An [Index] keeps documents in
-// immutable segments that lie in a store ([Segments]) and are read by range; it
-// answers a [Query] with candidates by BM25F. [Pages] is the carrier of pages:
-// it asks the index and orders what comes by rules that people expect: what is
-// named exactly, the newest version of a thing, what worked before what did
-// not, the session and task at hand, each page once. A [Surface] asks all
-// carriers that were registered and gives typed [Hit]s, and [Surface.Answer]
-// keeps them within the quotas of a prompt.
+// Bottom up: a [Query] is a text and who asks. Its terms (package term) go to an
+// index (package index), which answers with candidates by BM25F. [Pages] is the
+// carrier of pages: it orders what comes by rules that people expect: what is
+// named exactly, what is quoted, the newest version of a thing, what holds
+// before what was taken back, sources before what the model said of them, the
+// session and task at hand, each page once. A [Collection] is the carrier of
+// what is no page: sections of documents, notes, knowledge, skills. A [Surface]
+// asks all carriers that were registered and gives typed [Hit]s with the lines
+// that answer, and [Surface.Answer] keeps them within the quotas of a prompt.
 //
 // Two things hold throughout. What a reader may not see takes no part: it is
 // left out before anything is ranked. And text that Quire itself put into a

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 	"pgregory.net/rapid"
 )
@@ -47,8 +48,8 @@ func TestA46OwnTextIsNeverIndexed(t *testing.T) {
 		t.Error("a framed text became a document")
 	}
 	d, ok := NewDocument(&framed, "", "my words "+Frame("s1/p3", "ledger of the task"), "")
-	if !ok || strings.Contains(d.Fields[FieldBody], "ledger") || !strings.Contains(d.Fields[FieldBody], "my words") {
-		t.Errorf("indexed %q", d.Fields[FieldBody])
+	if !ok || strings.Contains(d.Fields[index.FieldBody], "ledger") || !strings.Contains(d.Fields[index.FieldBody], "my words") {
+		t.Errorf("indexed %q", d.Fields[index.FieldBody])
 	}
 }
 

@@ -12,9 +12,12 @@ type HitKind string
 
 // The kinds of hits.
 const (
-	HitPage     HitKind = "page"
-	HitDocument HitKind = "document" // a section of a document
-	HitSkill    HitKind = "skill"
+	HitPage      HitKind = "page"
+	HitDocument  HitKind = "document"  // a section of a document
+	HitNote      HitKind = "note"      // a memory note
+	HitKnowledge HitKind = "knowledge" // an entry of knowledge
+	HitCard      HitKind = "card"      // a card of a turn or task
+	HitSkill     HitKind = "skill"
 )
 
 // A Hit is something that was found.
@@ -36,6 +39,9 @@ type Hit struct {
 	Class   quire.Class     `json:"class,omitempty"`
 	PageIs  quire.PageKind  `json:"page_kind,omitempty"`
 	Copied  []quire.PageRef `json:"-"` // the pages of Copies
+
+	exact bool    // what the query is about by name
+	says  float64 // the share of what the query says that it says in one place, 0 to 1
 }
 
 // A Line is a line of what was found, 1-based.
@@ -45,7 +51,8 @@ type Line struct {
 	Hit    bool   `json:"hit"`  // it matches, the others are around it
 }
 
-// A Reason is a part of a score: what a term adds, or by what a rule multiplies.
+// A Reason is a part of a score: what a term adds, or by what a rule multiplies;
+// a rule that does neither decides before the score does.
 type Reason struct {
 	What   string  `json:"what"`
 	Adds   float64 `json:"adds,omitempty"`
@@ -54,8 +61,11 @@ type Reason struct {
 
 // String is the reason as people read it.
 func (r Reason) String() string {
-	if r.Factor != 0 {
+	switch {
+	case r.Factor != 0:
 		return fmt.Sprintf("%s ×%.2f", r.What, r.Factor)
+	case r.Adds == 0:
+		return r.What
 	}
 	return fmt.Sprintf("%s +%.2f", r.What, r.Adds)
 }

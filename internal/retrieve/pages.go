@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -23,7 +24,7 @@ type Texts interface {
 // Pages is the carrier of pages. It may be used by several goroutines if what
 // it is made of may.
 type Pages struct {
-	Index *Index
+	Index *index.Index
 	Table Rows
 	Texts Texts
 }
@@ -34,12 +35,14 @@ var _ Carrier = (*Pages)(nil)
 func (*Pages) Name() string { return "pages" }
 
 // rankedPages is how many candidates the rules are applied to, rereadPages of
-// how many the text is read; where texts are long, of fewer, but of as many as
+// how many the text is read, quotedPages of how many where the query is long
+// enough to quote something; where texts are long, of fewer, but of as many as
 // there are hits wanted.
 const (
 	rankedPages = 100
 	rereadPages = 24
-	rereadBytes = 1 << 20
+	quotedPages = 60
+	rereadBytes = 64 << 10 // for each of them, on average
 )
 
 // Search is that of [Carrier]. Pages that the text names come first, in the
@@ -48,7 +51,7 @@ const (
 // reader may see.
 func (p *Pages) Search(ctx context.Context, q Query) ([]Hit, error) {
 	w := parseWish(q.Text)
-	found, used, err := p.Index.find(ctx, w.terms, &q.Reader, rankedPages)
+	found, used, err := p.Index.Candidates(ctx, w.terms, &q.Reader, rankedPages)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +60,7 @@ func (p *Pages) Search(ctx context.Context, q Query) ([]Hit, error) {
 		return nil, err
 	}
 	list := order(&q, &w, found, rows)
-	hits, err := p.show(ctx, &q, list, newGloss(used))
+	hits, err := p.show(ctx, &q, &w, list, newGloss(w.asked(), used))
 	if err != nil || !q.Explain {
 		return hits, err
 	}
@@ -84,12 +87,13 @@ type ranked struct {
 	row   quire.Row
 	score float64
 	base  float64
-	named quire.Range // lines that the query names
+	exact bool        // the query is about it by name, see [compare]
+	lines quire.Range // that the query names
 	why   []Reason
 }
 
 // rows fetches the rows of what was named and found, session by session.
-func (p *Pages) rows(ctx context.Context, q *Query, refs []quire.PageRef, found []Candidate) (map[quire.PageRef]*ranked, error) {
+func (p *Pages) rows(ctx context.Context, q *Query, refs []quire.PageRef, found []index.Candidate) (map[quire.PageRef]*ranked, error) {
 	out := map[quire.PageRef]*ranked{}
 	var sessions []quire.SessionNumber
 	pages := map[quire.SessionNumber][]quire.PageNumber{}
@@ -119,7 +123,7 @@ func (p *Pages) rows(ctx context.Context, q *Query, refs []quire.PageRef, found 
 	}
 	for i, r := range refs {
 		if x := out[quire.PageRef{Session: r.Session, Page: r.Page}]; x != nil && x.score == 0 {
-			x.named, x.score = r.Lines, 2*byName-float64(i)
+			x.lines, x.score = r.Lines, 2*byName-float64(i)
 			x.why = append(x.why, Reason{What: "named in the query", Adds: x.score})
 		}
 	}
@@ -140,12 +144,16 @@ type shown struct {
 // read reads the texts of the best and puts them in order by what only a text
 // shows: how close to each other the words of the query stand in it, and what
 // the query quotes of it.
-func (p *Pages) read(ctx context.Context, words string, wanted int, list []*ranked, g *gloss) ([]shown, error) {
-	out := make([]shown, 0, min(len(list), rereadPages))
+func (p *Pages) read(ctx context.Context, q *Query, w *wish, list []*ranked, g *gloss) ([]shown, error) {
+	quotes := quotationOf(q.Text)
+	reread := rereadPages
+	if len(quotes) >= fullQuote {
+		reread = quotedPages
+	}
+	out := make([]shown, 0, min(len(list), reread))
 	bytes := 0
-	quotes := quotationOf(words)
-	for _, r := range list[:min(len(list), rereadPages)] {
-		if bytes > rereadBytes && len(out) >= wanted {
+	for _, r := range list[:min(len(list), reread)] {
+		if bytes > reread*rereadBytes && len(out) >= q.limit() {
 			break
 		}
 		text, err := p.Texts.Text(ctx, &r.row)
@@ -155,32 +163,36 @@ func (p *Pages) read(ctx context.Context, words string, wanted int, list []*rank
 		bytes += len(text)
 		v := g.view(&r.row, text)
 		if r.score < byName {
+			if name := w.definedBy(r.row.Class, text); name != "" {
+				r.first("defines " + name)
+			}
 			r.rule("words together", nearFloor+nearShare*v.together(r.row.Target))
 		}
 		out = append(out, shown{r, v, quotes.in(v, text)})
 	}
 	slices.SortStableFunc(out, func(a, b shown) int { return compare(a.ranked, b.ranked) })
 	byQuotes(out)
-	return newestFirst(out), nil
+	return newestFirst(out, w.failed || q.Failed), nil
 }
 
 // show makes hits of the best that say different things.
-func (p *Pages) show(ctx context.Context, q *Query, list []*ranked, g *gloss) ([]Hit, error) {
-	texts, err := p.read(ctx, q.Text, q.limit(), list, g)
+func (p *Pages) show(ctx context.Context, q *Query, w *wish, list []*ranked, g *gloss) ([]Hit, error) {
+	texts, err := p.read(ctx, q, w, list, g)
 	if err != nil {
 		return nil, err
 	}
 	var hits []Hit
 	c := newCollapse()
-	room := q.budget()
+	room := claim(texts[:min(len(texts), q.limit())], q.budget())
 	for _, r := range texts {
 		if first, ok := c.sameBody(r.ranked); ok {
 			hits[first].copy(r.row.Ref())
 			continue
 		}
 		h := hitOf(r.ranked)
-		h.Lines, h.Total = r.view.part(r.named, r.share(room)), len(r.view.lines)
-		if first, ok := c.sameLines(h.Lines); ok && r.score < byName {
+		h.says = r.view.known * r.view.together(r.row.Target)
+		h.Lines, h.Total = r.view.part(r.lines, r.view.reserve+r.share(room)), len(r.view.lines)
+		if first, ok := c.sameLines(h.Lines); ok && r.view.reserve == 0 && r.score < byName {
 			hits[first].copy(r.row.Ref())
 			continue
 		}
@@ -189,7 +201,7 @@ func (p *Pages) show(ctx context.Context, q *Query, list []*ranked, g *gloss) ([
 		}
 		c.add(&r)
 		h.Shown = r.view.size(h.Lines)
-		room -= h.Shown
+		room -= max(h.Shown-r.view.reserve, 0)
 		hits = append(hits, h)
 	}
 	return hits, nil
@@ -209,6 +221,7 @@ func hitOf(r *ranked) Hit {
 		Carrier: "pages", Kind: HitPage, Ref: r.row.Ref(), Name: r.row.Ref().String(),
 		Source: sourceOf(&r.row), Marks: marksOf(&r.row), Tokens: r.row.Tokens,
 		Score: r.score, Why: r.why, Outcome: r.row.Outcome, Class: r.row.Class, PageIs: r.row.Kind,
+		exact: r.exact || r.score >= byName,
 	}
 }
 
@@ -218,13 +231,13 @@ func (h *Hit) copy(of quire.PageRef) {
 }
 
 // explain puts what each term adds before the rules.
-func (p *Pages) explain(ctx context.Context, terms []Term, hits []Hit) error {
+func (p *Pages) explain(ctx context.Context, terms []index.Term, hits []Hit) error {
 	for i := range hits {
 		adds, err := p.Index.Explain(ctx, terms, hits[i].Ref)
 		if err != nil {
 			return err
 		}
-		hits[i].Why = append(adds, hits[i].Why...)
+		hits[i].Why = append(reasons(adds), hits[i].Why...)
 	}
 	return nil
 }

@@ -9,19 +9,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 )
+
+const me = quire.Principal("user:me")
+
+func expect(t testing.TB, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
 
 // A shelf is a page table, texts and an index in memory.
 type shelf struct {
 	rows  []quire.Row
 	texts map[quire.PageRef]string
-	index *Index
+	index *index.Index
 }
 
 func newShelf() *shelf {
-	x, _ := newMemory()
-	return &shelf{texts: map[quire.PageRef]string{}, index: x}
+	m := &index.Memory{}
+	return &shelf{texts: map[quire.PageRef]string{}, index: index.New(m, m)}
 }
 
 // put adds a page; edit may change its row before it is indexed.
@@ -41,7 +51,9 @@ func (s *shelf) put(t testing.TB, session, page int, text string, edit func(*qui
 	if !ok {
 		t.Fatalf("%v is no document", r.Ref())
 	}
-	addAll(t, s.index, d)
+	if err := s.index.Add(t.Context(), []index.Document{d}); err != nil {
+		t.Fatal(err)
+	}
 	s.rows, s.texts[r.Ref()] = append(s.rows, r), text
 }
 

@@ -2,10 +2,13 @@ package retrieve
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/term"
 )
 
 // A Query is a question to the surface.
@@ -45,21 +48,24 @@ func (q *Query) budget() int {
 
 // A wish is what a query's text asks for.
 type wish struct {
-	terms  []Term
+	text   string
+	terms  []index.Term
 	refs   []quire.PageRef
+	own    int      // how many of terms are of the text itself, see [wish.widen]
 	words  int      // in the text, whatever they are
 	paths  []string // in lower case
+	names  []string // identifiers with parts, in lower case
 	failed bool
 }
 
 // Weights of the terms of a query, by kind. A whole says more than its parts,
 // which find it where it was written in another way; a single CJK character
 // says little beside the pair that holds it.
-func termWeight(k TermKind) float64 {
+func termWeight(k term.Kind) float64 {
 	switch k {
-	case TermPart:
+	case term.Part:
 		return 0.5
-	case TermSingle:
+	case term.Single:
 		return 0.15
 	default:
 		return 1
@@ -71,25 +77,25 @@ func termWeight(k TermKind) float64 {
 const maxQueryTerms = 256
 
 func parseWish(text string) wish {
-	w := wish{refs: pageRefs(text), words: len(strings.Fields(text))}
+	w := wish{text: text, refs: pageRefs(text), words: len(strings.Fields(text))}
 	at := map[string]int{}
 	alone := map[string]float64{}
-	Scan(text, func(term []byte, kind TermKind) {
-		w.failed = w.failed || asksForFailure(string(term))
-		if kind == TermWhole && isPath(string(term)) {
-			w.paths = append(w.paths, string(term))
+	term.Scan(text, func(word []byte, kind term.Kind) {
+		w.failed = w.failed || asksForFailure(string(word))
+		if kind == term.Whole {
+			w.compound(string(word))
 		}
-		i, ok := at[string(term)]
+		i, ok := at[string(word)]
 		if !ok {
 			if len(w.terms) == maxQueryTerms {
 				return
 			}
 			i = len(w.terms)
-			at[string(term)] = i
-			w.terms = append(w.terms, Term{Text: string(term)})
+			at[string(word)] = i
+			w.terms = append(w.terms, index.Term{Text: string(word)})
 		}
 		w.terms[i].Weight = max(w.terms[i].Weight, termWeight(kind))
-		alone[string(term)]++
+		alone[string(word)]++
 	})
 	for i := range w.terms {
 		t := &w.terms[i]
@@ -98,7 +104,42 @@ func parseWish(text string) wish {
 			t.Weight = 1
 		}
 	}
+	w.own = len(w.terms)
+	w.widen()
 	return w
+}
+
+// compound notes a path or the name of something in code.
+func (w *wish) compound(word string) {
+	if isPath(word) {
+		w.paths = append(w.paths, word)
+	} else {
+		w.names = append(w.names, word)
+	}
+}
+
+// definedBy is the name of the query that a source text defines, "" for none or
+// where the query has more than a few words.
+func (w *wish) definedBy(class quire.Class, text string) string {
+	if len(w.names) == 0 || w.words > fewWords {
+		return ""
+	}
+	for _, name := range definitions(class, text) {
+		if n := slices.Index(w.names, termOf(name)); n >= 0 {
+			return w.names[n]
+		}
+	}
+	return ""
+}
+
+// termOf is the term of a whole identifier.
+func termOf(name string) (out string) {
+	term.Scan(name, func(word []byte, _ term.Kind) {
+		if out == "" {
+			out = string(word)
+		}
+	})
+	return out
 }
 
 // isPath reports whether a compound is a path or a file's name: it has a slash,

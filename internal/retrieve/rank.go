@@ -6,12 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
 // The factors of the rules. They were fitted by `quire eval recall`.
 const (
-	exactPath    = 2    // the page is about a path that the query names
+	aboutPath    = 2    // the page is about a path that a long query names
 	superseded   = 0.6  // another page took its place
 	failed       = 0.7  // an attempt that failed
 	takenBack    = 0.4  // an attempt that was reverted or abandoned
@@ -21,13 +22,15 @@ const (
 	freshCalls   = 100  // calls after which half of that is left
 	freshDays    = 7    // the same for other sessions, in days
 	constantText = 0.8  // text that a machine put into the user's role
+	claimed      = 0.6  // what the model said: a claim stands behind its sources
+	receipt      = 0.7  // what a tool says after it wrote: the text is a page of its own
 	nearFloor    = 0.4  // words of the query scattered over the page
 	nearShare    = 0.6  // what is added where all stand together
 )
 
 // order scores what was found by the rules and puts the best first; of equals
 // the newer one.
-func order(q *Query, w *wish, found []Candidate, rows map[quire.PageRef]*ranked) []*ranked {
+func order(q *Query, w *wish, found []index.Candidate, rows map[quire.PageRef]*ranked) []*ranked {
 	list := make([]*ranked, 0, len(rows))
 	seen := map[quire.PageRef]bool{}
 	for _, c := range found {
@@ -49,8 +52,21 @@ func order(q *Query, w *wish, found []Candidate, rows map[quire.PageRef]*ranked)
 	return list
 }
 
+// compare puts what is named before everything else, then the higher score.
 func compare(a, b *ranked) int {
-	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.row.Session, a.row.Session), cmp.Compare(b.row.Number, a.row.Number))
+	return cmp.Or(exactly(a, b), cmp.Compare(b.score, a.score), cmp.Compare(b.row.Session, a.row.Session), cmp.Compare(b.row.Number, a.row.Number))
+}
+
+// exactly puts pages that the query is about by an exact name before others,
+// whatever those score.
+func exactly(a, b *ranked) int {
+	if a.exact == b.exact {
+		return 0
+	}
+	if a.exact {
+		return -1
+	}
+	return 1
 }
 
 // judge applies the rules to the score of the index.
@@ -58,18 +74,21 @@ func (r *ranked) judge(q *Query, w *wish) {
 	if r.score < byName {
 		r.score = r.base
 	}
+	r.named(w)
 	rule := r.rule
-	if about := slices.IndexFunc(w.paths, func(p string) bool { return samePath(p, r.row.Target) }); about >= 0 {
-		rule("is about "+w.paths[about], exactPath)
-	}
 	if r.row.By > 0 {
 		rule("superseded by "+r.row.By.String(), superseded)
 	}
 	if !q.Failed && !w.failed {
 		rule("outcome "+string(r.row.Outcome), outcomeFactor(r.row.Outcome))
 	}
-	if r.row.Kind == quire.PageMachine {
+	switch {
+	case r.row.Kind == quire.PageMachine:
 		rule("machine-made text", constantText)
+	case r.row.Kind == quire.PageAssistant:
+		rule("said by the model", claimed)
+	case r.row.Kind == quire.PageTool && (r.row.Action == quire.ActionWrite || r.row.Action == quire.ActionEdit):
+		rule("answer to a write", receipt)
 	}
 	if r.row.Session == q.Reader.Session {
 		rule("this session", sameSession)
@@ -78,6 +97,29 @@ func (r *ranked) judge(q *Query, w *wish) {
 		rule("this task", sameTask)
 	}
 	rule("age", r.fresh(q))
+}
+
+// named favours a page about a path that the query names: before all others in
+// a query of few words, which asks for it, and by a factor in a longer one,
+// which mentions it.
+func (r *ranked) named(w *wish) {
+	about := slices.IndexFunc(w.paths, func(p string) bool { return samePath(p, r.row.Target) })
+	switch {
+	case about < 0:
+	case w.words <= fewWords:
+		r.first("is about " + w.paths[about])
+	default:
+		r.rule("is about "+w.paths[about], aboutPath)
+	}
+}
+
+// fewWords is how many words a query has at most that is about what it names.
+const fewWords = 16
+
+// first puts the page before all that are not named exactly.
+func (r *ranked) first(why string) {
+	r.exact = true
+	r.why = append(r.why, Reason{What: why + ", so it stands before what is not"})
 }
 
 // rule multiplies the score.
@@ -123,8 +165,10 @@ func samePath(a, b string) bool {
 }
 
 // newestFirst moves a page directly behind the one that took its place, where
-// it stands before it and was not named.
-func newestFirst(list []shown) []shown {
+// it stands before it and was not named. An attempt that was taken back stands
+// behind every later page about the same thing that was not: one of those is
+// what replaced it. Where what failed is asked for, that does not hold.
+func newestFirst(list []shown, failed bool) []shown {
 	at := make(map[quire.PageRef]int, len(list))
 	for i, r := range list {
 		at[r.row.Ref()] = i
@@ -132,8 +176,17 @@ func newestFirst(list []shown) []shown {
 	behind := map[int][]int{}
 	moved := make([]bool, len(list))
 	for i, r := range list {
+		if r.score >= byName {
+			continue
+		}
 		j, ok := at[quire.PageRef{Session: r.row.Session, Page: r.row.By}]
-		if r.row.By > 0 && ok && j > i && r.score < byName {
+		if !ok || r.row.By == 0 {
+			j = -1
+		}
+		if !failed {
+			j = max(j, replacedIn(list, i))
+		}
+		if j > i {
 			behind[j] = append(behind[j], i)
 			moved[i] = true
 		}
@@ -152,4 +205,25 @@ func newestFirst(list []shown) []shown {
 		}
 	}
 	return out
+}
+
+// replacedIn is the place of the last page that may have replaced an attempt
+// that was taken back, -1 for none.
+func replacedIn(list []shown, i int) int {
+	old := &list[i].row
+	if !gone(old.Outcome) || old.Target == "" {
+		return -1
+	}
+	for j := len(list) - 1; j > i; j-- {
+		r := &list[j].row
+		if r.Session == old.Session && r.Number > old.Number && r.Target == old.Target && !gone(r.Outcome) {
+			return j
+		}
+	}
+	return -1
+}
+
+// gone reports whether an outcome says that what was done does not hold.
+func gone(o quire.Outcome) bool {
+	return o == quire.OutcomeReverted || o == quire.OutcomeAbandoned
 }

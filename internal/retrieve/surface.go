@@ -1,10 +1,8 @@
 package retrieve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 )
 
 // A Carrier is a source of what can be found. Search gives the best hits first,
@@ -29,27 +27,63 @@ func (s *Surface) Register(c Carrier) { s.carriers = append(s.carriers, c) }
 // S. Büttcher, SIGIR 2009): a hit at rank r, from 1, counts 1/(fusion + r).
 const fusion = 60
 
-// Search asks all carriers. The scores of one say nothing to another, so hits
-// of several are ordered by their ranks. The first carrier that fails ends it.
+// Search asks all carriers. Each gives its hits in its own order, which is kept.
+// The scores of one say nothing to another, so of the next hits of all carriers
+// the one comes first that the query names exactly, then the one whose rank
+// counts more, times the share of the query that it says. The lines of all hits
+// together keep within the budget. The first carrier that fails ends it.
 func (s *Surface) Search(ctx context.Context, q Query) ([]Hit, error) {
-	type placed struct {
-		hit Hit
-		by  float64
-	}
-	var all []placed
-	for _, c := range s.carriers {
+	lists := make([][]Hit, len(s.carriers))
+	for i, c := range s.carriers {
 		hits, err := c.Search(ctx, q)
 		if err != nil {
 			return nil, fmt.Errorf("search %s: %w", c.Name(), err)
 		}
-		for i, h := range hits {
-			all = append(all, placed{h, 1 / float64(fusion+i+1)})
-		}
+		lists[i] = hits
 	}
-	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(b.by, a.by) })
-	hits := make([]Hit, 0, min(len(all), q.limit()))
-	for _, p := range all[:min(len(all), q.limit())] {
-		hits = append(hits, p.hit)
+	hits := join(lists, q.limit())
+	if len(lists) > 1 {
+		fit(hits, q.budget())
 	}
 	return hits, nil
+}
+
+// join merges lists, each in its order.
+func join(lists [][]Hit, limit int) (hits []Hit) {
+	next := make([]int, len(lists))
+	for len(hits) < limit {
+		best := -1
+		for i, list := range lists {
+			if next[i] < len(list) && (best < 0 || list[next[i]].before(next[i], &lists[best][next[best]], next[best])) {
+				best = i
+			}
+		}
+		if best < 0 {
+			break
+		}
+		hits = append(hits, lists[best][next[best]])
+		next[best]++
+	}
+	return hits
+}
+
+// before reports whether a hit at a rank of its carrier, from 0, comes before
+// one of another.
+func (h *Hit) before(rank int, o *Hit, other int) bool {
+	if h.exact != o.exact {
+		return h.exact
+	}
+	return h.says/float64(fusion+rank+1) > o.says/float64(fusion+other+1)
+}
+
+// fit takes the last lines off hits that do not fit any more.
+func fit(hits []Hit, room int) {
+	for i := range hits {
+		h := &hits[i]
+		for h.Shown > room && len(h.Lines) > 0 {
+			h.Shown = h.Shown * (len(h.Lines) - 1) / len(h.Lines)
+			h.Lines = h.Lines[:len(h.Lines)-1]
+		}
+		room -= h.Shown
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/term"
 )
 
 // maxDefinitions bounds what one page defines, so that generated code does not
@@ -74,7 +75,7 @@ func nameIn(text string) string {
 		_, text, _ = strings.Cut(text, ")")
 		text = strings.TrimLeft(text, " ")
 	}
-	name := text[:wordEnd(text, 0)]
+	name := text[:term.WordEnd(text, 0)]
 	if len(name) < 3 {
 		return ""
 	}

@@ -7,14 +7,18 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/term"
 )
 
-// maxLine is the length in bytes from which a line is shortened, and around how
-// many lines before and behind a match are shown with it.
+// maxLine is the length in bytes from which a line is shortened, quotedLine that
+// of a line which the query quotes, and around how many lines before and behind
+// a match are shown with it.
 const (
-	maxLine = 400
-	around  = 2
+	maxLine    = 400
+	quotedLine = 2_000
+	around     = 2
 )
 
 // A gloss knows what the terms of a query say. It may be used by several
@@ -23,22 +27,34 @@ type gloss struct {
 	ids     map[string]int
 	weights []float64
 	total   float64
+	known   float64 // the share of the query, by weight, whose terms the index holds
 }
 
-func newGloss(terms []Term) *gloss {
+// newGloss makes the gloss of the terms that a search used, of those asked for.
+func newGloss(asked, terms []index.Term) *gloss {
 	g := &gloss{ids: map[string]int{}}
 	for _, t := range terms {
 		g.ids[t.Text] = len(g.weights)
 		g.weights = append(g.weights, t.Weight)
 		g.total += t.Weight
 	}
+	all := 0.0
+	for _, t := range asked {
+		all += t.Weight
+		if _, ok := g.ids[t.Text]; ok {
+			g.known += t.Weight
+		}
+	}
+	if all > 0 {
+		g.known /= all
+	}
 	return g
 }
 
 // terms appends the terms of the query that stand in a text.
 func (g *gloss) terms(out []int, text string) []int {
-	Scan(text, func(term []byte, _ TermKind) {
-		if id, ok := g.ids[string(term)]; ok {
+	term.Scan(text, func(word []byte, _ term.Kind) {
+		if id, ok := g.ids[string(word)]; ok {
 			out = append(out, id)
 		}
 	})
@@ -61,8 +77,11 @@ type view struct {
 	*gloss
 	lines   []string
 	found   [][]int
-	quoted  []bool  // the query quotes the line
-	density float64 // tokens in a byte
+	quotes  quotation // of the query
+	quoted  [][]int   // what the query quotes of the line, by its place in quotes
+	claimed []bool    // the line is to be shown before any other, see [claim]
+	reserve int       // tokens of the claimed lines
+	density float64   // tokens in a byte
 }
 
 // usualDensity is the density of a page whose tokens are not known.
@@ -73,7 +92,7 @@ func (g *gloss) view(r *quire.Row, text string) *view {
 	if r.Tokens > 0 && r.Bytes > 0 {
 		v.density = float64(r.Tokens) / float64(r.Bytes)
 	}
-	v.found, v.quoted = make([][]int, len(v.lines)), make([]bool, len(v.lines))
+	v.found, v.quoted, v.claimed = make([][]int, len(v.lines)), make([][]int, len(v.lines)), make([]bool, len(v.lines))
 	for i, line := range v.lines {
 		v.found[i] = g.terms(nil, line)
 	}
@@ -101,7 +120,16 @@ func (v *view) best(budget int) (shown []Line) {
 	}
 	chosen := map[int]bool{}
 	left := budget
+	for i, first := range v.claimed {
+		if first {
+			chosen[i] = true
+			left -= v.count(v.line(i).Text)
+		}
+	}
 	for _, i := range v.ranked() {
+		if left <= 0 {
+			break
+		}
 		if left = v.choose(chosen, i, left); left <= 0 {
 			break
 		}
@@ -147,7 +175,7 @@ func (v *view) ranked() (order []int) {
 			window = append(window, v.found[j]...)
 		}
 		scores[i] = v.sum(window) + v.sum(found)/4
-		if v.quoted[i] {
+		if len(v.quoted[i]) > 0 {
 			scores[i] += v.total
 		}
 		order = append(order, i)
@@ -243,19 +271,24 @@ func (v *view) together(about string) float64 {
 	return best / v.total
 }
 
-// shorten cuts a long line to the sentences around its best place.
+// shorten cuts a long line to the sentences around its best place: those that
+// the query quotes, with more room, or those whose terms say most.
 func (v *view) shorten(line string) string {
 	if len(line) <= maxLine {
 		return line
 	}
 	sentences := sentencesOf(line)
-	at, most := 0, -1.0
+	at, most, room := 0, -1.0, maxLine
 	for i, s := range sentences {
-		if sum := v.sum(v.terms(nil, s)); sum > most {
+		sum := v.sum(v.terms(nil, s))
+		if n := v.quotes.count(s); n > 0 {
+			sum, room = sum+v.total*float64(n), quotedLine
+		}
+		if sum > most {
 			at, most = i, sum
 		}
 	}
-	first, last := grow(sentences, at)
+	first, last := grow(sentences, at, room)
 	out := strings.Join(sentences[first:last+1], "")
 	if first > 0 {
 		out = "… " + out
@@ -268,17 +301,17 @@ func (v *view) shorten(line string) string {
 
 // grow takes in the sentences around one while there is room, those behind it
 // first.
-func grow(sentences []string, at int) (first, last int) {
+func grow(sentences []string, at, room int) (first, last int) {
 	first, last = at, at
 	size := len(sentences[at])
 	for grown := true; grown; {
 		grown = false
-		if last < len(sentences)-1 && size+len(sentences[last+1]) <= maxLine {
+		if last < len(sentences)-1 && size+len(sentences[last+1]) <= room {
 			last++
 			size += len(sentences[last])
 			grown = true
 		}
-		if first > 0 && size+len(sentences[first-1]) <= maxLine {
+		if first > 0 && size+len(sentences[first-1]) <= room {
 			first--
 			size += len(sentences[first])
 			grown = true

@@ -1,4 +1,4 @@
-package retrieve
+package index
 
 import (
 	"cmp"
@@ -44,13 +44,10 @@ type Candidate struct {
 // index of up to 250,000 documents and up to 20,000 in larger ones. The other
 // terms only change the scores of those. Where the lists of all terms are short
 // together, all documents that hold one are candidates.
-func (x *Index) Candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, error) {
-	found, _, err := x.find(ctx, terms, as, limit)
-	return found, err
-}
-
-// find also returns what each term that was used says: its weight times idf.
-func (x *Index) find(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, []Term, error) {
+//
+// Candidates also returns the terms that were used, each with what it says: its
+// weight times idf.
+func (x *Index) Candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, []Term, error) {
 	for range attempts {
 		found, used, err := x.candidates(ctx, terms, as, limit)
 		if !errors.Is(err, quire.ErrNotFound) {
@@ -504,9 +501,15 @@ func (h lowest) sink() {
 	}
 }
 
+// An Addend is a part of a score: what a term adds.
+type Addend struct {
+	What string // the term, and how often it is in which field
+	Adds float64
+}
+
 // Explain says what each term adds to the score of a page. It does not ask who
 // may see the page.
-func (x *Index) Explain(ctx context.Context, terms []Term, page quire.PageRef) ([]Reason, error) {
+func (x *Index) Explain(ctx context.Context, terms []Term, page quire.PageRef) ([]Addend, error) {
 	now, err := x.current(ctx)
 	if err != nil {
 		return nil, err
@@ -531,14 +534,14 @@ func (x *Index) Explain(ctx context.Context, terms []Term, page quire.PageRef) (
 	return nil, nil
 }
 
-func (s *search) explain(ctx context.Context, i int, all []record, doc uint32) (out []Reason, err error) {
+func (s *search) explain(ctx context.Context, i int, all []record, doc uint32) (out []Addend, err error) {
 	seg := s.now.segments[i]
 	for k := range s.terms {
 		t := &s.terms[k]
 		err := seg.seek(ctx, t.lists[i], []uint32{doc}, func(in []byte, b block) error {
 			return seg.decode(in, b.before, func(p posting) {
 				if p.doc == doc {
-					out = append(out, Reason{What: t.Text + p.where(), Adds: float64(s.score(t, &p, &all[doc]))})
+					out = append(out, Addend{What: t.Text + p.where(), Adds: float64(s.score(t, &p, &all[doc]))})
 				}
 			})
 		})

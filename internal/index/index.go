@@ -1,4 +1,4 @@
-package retrieve
+package index
 
 import (
 	"context"
@@ -26,8 +26,8 @@ type Index struct {
 // cacheBytes is what an index keeps of blocks that were read.
 const cacheBytes = 16 << 20
 
-// NewIndex is the index that lies in a store.
-func NewIndex(store Segments, heads quire.Heads) *Index {
+// New is the index that lies in a store.
+func New(store Segments, heads quire.Heads) *Index {
 	return &Index{store: store, heads: heads, cache: newCache(cacheBytes)}
 }
 

@@ -1,4 +1,4 @@
-package retrieve
+package term
 
 // stem takes the commonest English endings off a word in lower case, so that
 // times, timed and timing are one term. It is a short list on purpose: plurals,

@@ -1,4 +1,4 @@
-package retrieve
+package term
 
 import (
 	"unicode"
@@ -7,22 +7,22 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// A TermKind says how a term was made of a text.
-type TermKind uint8
+// A Kind says how a term was made of a text.
+type Kind uint8
 
 // The kinds of terms.
 const (
-	TermWord   TermKind = iota // a word, number, code or hash that has no parts
-	TermWhole                  // an identifier, path or dotted name that has parts
-	TermPart                   // a part of one
-	TermSingle                 // one CJK character
-	TermPair                   // two CJK characters that follow each other
+	Word   Kind = iota // a word, number, code or hash that has no parts
+	Whole              // an identifier, path or dotted name that has parts
+	Part               // a part of one
+	Single             // one CJK character
+	Pair               // two CJK characters that follow each other
 )
 
-// MaxTerm is the length of the longest term in bytes. Longer words are not
+// MaxLength is the length of the longest term in bytes. Longer words are not
 // terms: nobody searches for them, and encoded data is full of them. The parts
 // of a long compound are.
-const MaxTerm = 128
+const MaxLength = 128
 
 // Scan yields the terms of a text in order, each as often as it occurs, in lower
 // case and Unicode form NFKC. A term is valid until yield returns.
@@ -38,14 +38,14 @@ const MaxTerm = 128
 // Of words of the letters a to z the commonest English endings are taken off
 // (see stem): of 240 written English questions that finds the page among the
 // first five for 240 instead of 225, and costs nothing on recorded sessions.
-func Scan(text string, yield func(term []byte, kind TermKind)) {
+func Scan(text string, yield func(term []byte, kind Kind)) {
 	s := scanner{yield: yield}
 	s.scan(text)
 }
 
 // A scanner makes terms; it can be used again for one text after the other.
 type scanner struct {
-	yield func(term []byte, kind TermKind)
+	yield func(term []byte, kind Kind)
 	low   []byte // the term that is being yielded
 }
 
@@ -107,8 +107,15 @@ func cjk(r rune) bool {
 	}
 }
 
-// wordEnd is where the word that holds position i ends.
-func wordEnd(text string, i int) int {
+// CJK reports whether a text begins with a character of the scripts that are
+// written without spaces.
+func CJK(text string) bool {
+	r, _ := utf8.DecodeRuneInString(text)
+	return cjk(r)
+}
+
+// WordEnd is where the word that holds position i ends.
+func WordEnd(text string, i int) int {
 	for i < len(text) {
 		r, n := decode(text, i)
 		if !inWord(r) {
@@ -121,13 +128,13 @@ func wordEnd(text string, i int) int {
 
 // compoundEnd is where the compound that begins at i ends.
 func compoundEnd(text string, i int) int {
-	end := wordEnd(text, i)
+	end := WordEnd(text, i)
 	for {
 		n := joiner(text, end)
 		if n == 0 {
 			return end
 		}
-		next := wordEnd(text, end+n)
+		next := WordEnd(text, end+n)
 		if next == end+n {
 			return end
 		}
@@ -158,9 +165,9 @@ func (s *scanner) compound(text string) {
 		s.element(text, false)
 		return
 	}
-	s.emit(text, TermWhole)
+	s.emit(text, Whole)
 	if second, more := lastBytes(text, '/', slash); more {
-		s.emit(text[second+1:], TermPart)
+		s.emit(text[second+1:], Part)
 	}
 	for start := 0; start < len(text); {
 		end := start
@@ -185,14 +192,14 @@ func lastBytes(text string, b byte, end int) (at int, ok bool) {
 // element yields one element of a path, or a compound without slashes, and its
 // parts.
 func (s *scanner) element(text string, part bool) {
-	end := wordEnd(text, 0)
+	end := WordEnd(text, 0)
 	if end == len(text) {
 		s.word(text, part)
 		return
 	}
 	s.whole(text, part)
 	for i := 0; i < len(text); {
-		end := wordEnd(text, i)
+		end := WordEnd(text, i)
 		if end > i {
 			s.word(text[i:end], true)
 		}
@@ -202,9 +209,9 @@ func (s *scanner) element(text string, part bool) {
 
 func (s *scanner) whole(text string, part bool) {
 	if part {
-		s.emit(text, TermPart)
+		s.emit(text, Part)
 	} else {
-		s.emit(text, TermWhole)
+		s.emit(text, Whole)
 	}
 }
 
@@ -212,9 +219,9 @@ func (s *scanner) whole(text string, part bool) {
 func (s *scanner) word(text string, part bool) {
 	end := partEnd(text, 0)
 	if end == len(text) {
-		kind := TermWord
+		kind := Word
 		if part {
-			kind = TermPart
+			kind = Part
 		}
 		s.emit(text, kind)
 		return
@@ -223,7 +230,7 @@ func (s *scanner) word(text string, part bool) {
 	for i := 0; i < len(text); {
 		end := partEnd(text, i)
 		if text[i] != '_' {
-			s.emit(text[i:end], TermPart)
+			s.emit(text[i:end], Part)
 		}
 		i = end
 	}
@@ -271,8 +278,8 @@ func smallAt(text string, i int) bool {
 }
 
 // emit yields a term in lower case.
-func (s *scanner) emit(text string, kind TermKind) {
-	if len(text) > MaxTerm || len(text) == 1 && text[0] > '9' {
+func (s *scanner) emit(text string, kind Kind) {
+	if len(text) > MaxLength || len(text) == 1 && text[0] > '9' {
 		return
 	}
 	s.low = s.low[:0]
@@ -290,7 +297,7 @@ func (s *scanner) emit(text string, kind TermKind) {
 		s.low = append(s.low, b)
 		i++
 	}
-	if len(s.low) <= MaxTerm {
+	if len(s.low) <= MaxLength {
 		s.yield(stem(s.low), kind)
 	}
 }
@@ -304,9 +311,9 @@ func (s *scanner) ideographs(text string, i int) int {
 		if !cjk(r) {
 			break
 		}
-		s.emit(text[i:i+n], TermSingle)
+		s.emit(text[i:i+n], Single)
 		if before >= 0 {
-			s.emit(text[before:i+n], TermPair)
+			s.emit(text[before:i+n], Pair)
 		}
 		before, i = i, i+n
 	}

@@ -1,4 +1,4 @@
-package retrieve
+package index
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/term"
 	"pgregory.net/rapid"
 )
 
@@ -20,7 +21,7 @@ const me = quire.Principal("user:me")
 
 func newMemory() (*Index, *Memory) {
 	m := &Memory{}
-	return NewIndex(m, m), m
+	return New(m, m), m
 }
 
 func note(session, page int, text string) Document {
@@ -33,13 +34,18 @@ func note(session, page int, text string) Document {
 }
 
 func words(text string) (terms []Term) {
-	Scan(text, func(term []byte, _ TermKind) { terms = append(terms, Term{string(term), 1}) })
+	term.Scan(text, func(word []byte, _ term.Kind) { terms = append(terms, Term{string(word), 1}) })
+	return terms
+}
+
+func termsOf(text string) (terms []string) {
+	term.Scan(text, func(word []byte, _ term.Kind) { terms = append(terms, string(word)) })
 	return terms
 }
 
 func refsOf(t testing.TB, x *Index, query string, as quire.Reader) (out []string) {
 	t.Helper()
-	found, err := x.Candidates(context.Background(), words(query), &as, 1000)
+	found, _, err := x.Candidates(context.Background(), words(query), &as, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +135,7 @@ func TestIndexAgreesWithTheFormula(t *testing.T) {
 		}
 		as := quire.Reader{Who: me}
 		query := words(rapid.SampledFrom([]string{"ab", "bc ca", "a_b 中文", "b 中 x ab"}).Draw(t, "query"))
-		got, err := x.Candidates(ctx, query, &as, 1000)
+		got, _, err := x.Candidates(ctx, query, &as, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +197,7 @@ func matching(model map[quire.PageRef]Document, query []Term) (out []string) {
 // checkScores compares scores with the formula, once nothing gone is left that
 // would count among the documents.
 func checkScores(ctx context.Context, t *rapid.T, x *Index, model map[quire.PageRef]Document, query []Term) {
-	got, err := x.Candidates(ctx, query, &quire.Reader{Who: me}, 1000)
+	got, _, err := x.Candidates(ctx, query, &quire.Reader{Who: me}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,8 +211,8 @@ func checkScores(ctx context.Context, t *rapid.T, x *Index, model map[quire.Page
 func formula(model map[quire.PageRef]Document, query []Term, ref quire.PageRef) (score float64) {
 	length := func(d Document) float64 {
 		n := 0
-		Scan(d.Fields[FieldBody], func(_ []byte, k TermKind) {
-			if k != TermSingle {
+		term.Scan(d.Fields[FieldBody], func(_ []byte, k term.Kind) {
+			if k != term.Single {
 				n++
 			}
 		})
@@ -343,7 +349,7 @@ func TestMergeKeepsTheNumberOfSegmentsLow(t *testing.T) {
 func TestTwoIndexesOverOneStore(t *testing.T) {
 	ctx := context.Background()
 	m := &Memory{}
-	a, b := NewIndex(m, m), NewIndex(m, m)
+	a, b := New(m, m), New(m, m)
 	addAll(t, a, note(1, 1, "first"))
 	expect(t, refsOf(t, b, "first", quire.Reader{Who: me}), "s1/p1")
 	for i := range 20 {
@@ -365,7 +371,7 @@ func TestAddingMergingAndSearchingAtOnce(t *testing.T) {
 	failed := make(chan error, 64)
 	run := func(do func(x *Index, i int) error) {
 		wg.Go(func() {
-			x := NewIndex(m, m)
+			x := New(m, m)
 			for i := range 30 {
 				if err := do(x, i); err != nil {
 					failed <- err
@@ -379,7 +385,7 @@ func TestAddingMergingAndSearchingAtOnce(t *testing.T) {
 	}
 	run(func(x *Index, _ int) error { _, err := x.Merge(ctx); return err })
 	run(func(x *Index, _ int) error {
-		_, err := x.Candidates(ctx, words("walrus"), &quire.Reader{Who: me}, 100)
+		_, _, err := x.Candidates(ctx, words("walrus"), &quire.Reader{Who: me}, 100)
 		return err
 	})
 	wg.Wait()
@@ -387,7 +393,7 @@ func TestAddingMergingAndSearchingAtOnce(t *testing.T) {
 	for err := range failed {
 		t.Error(err)
 	}
-	if n := len(refsOf(t, NewIndex(m, m), "walrus", quire.Reader{Who: me})); n != 60 {
+	if n := len(refsOf(t, New(m, m), "walrus", quire.Reader{Who: me})); n != 60 {
 		t.Errorf("found %d of 60 pages", n)
 	}
 }
@@ -397,7 +403,7 @@ func TestAddingMergingAndSearchingAtOnce(t *testing.T) {
 func TestTheSameTwiceAtOnce(t *testing.T) {
 	ctx := t.Context()
 	m := &Memory{}
-	a, b := NewIndex(m, m), NewIndex(m, m)
+	a, b := New(m, m), New(m, m)
 	for i := range fanIn {
 		addAll(t, a, note(1, i+1, "walrus"))
 	}
@@ -410,7 +416,7 @@ func TestTheSameTwiceAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(refsOf(t, NewIndex(m, m), "walrus", quire.Reader{Who: me})); n != fanIn || len(m.segments) != 1 {
+	if n := len(refsOf(t, New(m, m), "walrus", quire.Reader{Who: me})); n != fanIn || len(m.segments) != 1 {
 		t.Errorf("found %d of %d pages in %d segments", n, fanIn, len(m.segments))
 	}
 	merged, err := a.current(ctx)
@@ -451,7 +457,7 @@ func (f *failing) PutSegment(ctx context.Context, name string, from io.Reader) e
 
 func TestFullDiskLeavesTheIndexAsItWas(t *testing.T) {
 	f := &failing{}
-	x := NewIndex(f, f)
+	x := New(f, f)
 	addAll(t, x, note(1, 1, "before"))
 	f.fail = true
 	if err := x.Add(context.Background(), []Document{note(1, 2, "after")}); !errors.Is(err, quire.ErrFull) {
@@ -468,14 +474,14 @@ func TestDamagedSegmentIsReported(t *testing.T) {
 			broken := slices.Clone(data)
 			broken[i] ^= 0xff
 			m.segments[name] = broken
-			y := NewIndex(m, m)
-			_, err := y.Candidates(context.Background(), words("some text"), &quire.Reader{Who: me}, 10)
+			y := New(m, m)
+			_, _, err := y.Candidates(context.Background(), words("some text"), &quire.Reader{Who: me}, 10)
 			if err != nil && !errors.Is(err, quire.ErrDamaged) {
 				t.Errorf("byte %d: %v", i, err)
 			}
 		}
 		m.segments[name] = data[:len(data)-1]
-		if _, err := NewIndex(m, m).Candidates(context.Background(), words("some"), &quire.Reader{Who: me}, 10); !errors.Is(err, quire.ErrDamaged) {
+		if _, _, err := New(m, m).Candidates(context.Background(), words("some"), &quire.Reader{Who: me}, 10); !errors.Is(err, quire.ErrDamaged) {
 			t.Errorf("cut off: %v", err)
 		}
 	}

@@ -1,13 +1,14 @@
-package retrieve
+package index
 
 import (
 	"maps"
 	"slices"
+
+	"github.com/quire-agent/quire/internal/term"
 )
 
 // A builder makes the terms of documents into a segment, in memory.
 type builder struct {
-	scanner
 	docs    []Document
 	ids     map[string]uint32
 	terms   []growing
@@ -29,13 +30,12 @@ func newBuilder() *builder { return &builder{ids: map[string]uint32{}} }
 func (b *builder) add(d Document) {
 	var count [fieldCount]int
 	for f := range d.Fields {
-		b.yield = func(term []byte, kind TermKind) {
-			if kind != TermSingle {
+		term.Scan(d.Fields[f], func(word []byte, kind term.Kind) {
+			if kind != term.Single {
 				count[f]++
 			}
-			b.count(term, f)
-		}
-		b.scan(d.Fields[f])
+			b.count(word, f)
+		})
 		d.Fields[f] = ""
 	}
 	b.flush()
@@ -46,11 +46,11 @@ func (b *builder) add(d Document) {
 	b.docs, b.lengths = append(b.docs, d), append(b.lengths, lengths)
 }
 
-func (b *builder) count(term []byte, f int) {
-	id, ok := b.ids[string(term)]
+func (b *builder) count(word []byte, f int) {
+	id, ok := b.ids[string(word)]
 	if !ok {
 		id = uint32(len(b.terms))
-		b.ids[string(term)] = id
+		b.ids[string(word)] = id
 		b.terms = append(b.terms, growing{last: -1})
 	}
 	t := &b.terms[id]

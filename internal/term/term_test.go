@@ -1,4 +1,4 @@
-package retrieve
+package term
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 )
 
 func termsOf(text string) (terms []string) {
-	Scan(text, func(term []byte, _ TermKind) { terms = append(terms, string(term)) })
+	Scan(text, func(term []byte, _ Kind) { terms = append(terms, string(term)) })
 	return terms
 }
 
@@ -48,7 +48,7 @@ func TestScan(t *testing.T) {
 }
 
 func TestScanDropsLongWordsButNotTheirParts(t *testing.T) {
-	long := strings.Repeat("x", MaxTerm)
+	long := strings.Repeat("x", MaxLength)
 	got := termsOf("dir/" + long + " y" + long)
 	if !slices.Equal(got, []string{"dir", long}) {
 		t.Errorf("got %q", got)
@@ -80,7 +80,7 @@ func TestStem(t *testing.T) {
 func checkTerms(t interface{ Errorf(string, ...any) }, text string) {
 	for _, term := range termsOf(text) {
 		switch {
-		case term == "" || len(term) > MaxTerm:
+		case term == "" || len(term) > MaxLength:
 			t.Errorf("%q has the term %q of %d bytes", text, term, len(term))
 		case !utf8.ValidString(term):
 			t.Errorf("%q has the term %q, which is not UTF-8", text, term)
@@ -116,6 +116,6 @@ func BenchmarkScan(b *testing.B) {
 	text := strings.Repeat("func (s *Server) handleRequest(ctx context.Context, id int) error { // 处理请求\n", 1000)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Scan(text, func([]byte, TermKind) {})
+		Scan(text, func([]byte, Kind) {})
 	}
 }
