@@ -119,7 +119,7 @@ func (s *Step) text(n quire.PageNumber) (string, bool) {
 	for i := len(s.texts.blocks) - 1; i >= 0; i-- {
 		h := &s.texts.blocks[i]
 		if h.page.Number == n && (h.piece.Kind != quire.PartToolCall || h.page.Kind == quire.PageWritten) {
-			return h.piece.Text, true
+			return h.whole(), true
 		}
 	}
 	return "", false
@@ -142,7 +142,7 @@ func (s *Step) entries() (out []retrieve.Entry) {
 			continue
 		}
 		source := fmt.Sprintf("this session, call %d, %s %s", h.page.Call+1, h.page.Tool, h.page.Target)
-		out = append(out, retrieve.Entry{Kind: "page", Name: h.page.Number.String(), Source: strings.TrimSpace(source), Title: h.page.Target, Text: h.piece.Text})
+		out = append(out, retrieve.Entry{Kind: "page", Name: h.page.Number.String(), Source: strings.TrimSpace(source), Title: h.page.Target, Text: h.whole()})
 	}
 	return out
 }

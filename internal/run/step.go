@@ -2,6 +2,7 @@ package run
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/quire-agent/quire/internal/assemble"
@@ -30,6 +31,8 @@ type Step struct {
 	fates  *page.Lineage
 	node   int
 	model  string
+	round  int    // tokens of the results of this round
+	looked string // what the model was looking for: its last words and arguments
 }
 
 // Parts are what a step is made with.
@@ -92,6 +95,7 @@ func (s *Step) notice(plan schedule.Plan) {
 // and what they quote counts as used.
 func (s *Step) Answer(r quire.Reply) {
 	by := s.calls - 1
+	s.round, s.looked = 0, strings.Join(said(r.Blocks), "\n")
 	for _, p := range s.refs.of(said(r.Blocks)) {
 		s.ctx.Refer(p, by, max(s.turn, 0))
 	}
@@ -133,6 +137,8 @@ func (s *Step) enter(p assemble.Piece, by int) {
 		h.page = pages[len(pages)-1]
 		h.page.Tokens = h.tokens
 		s.index(&p, &h.page)
+		h.piece = s.admit(p, &h)
+		h.text = p.Text
 	}
 	h.piece.Page = h.page.Number
 	s.texts.blocks = append(s.texts.blocks, h)

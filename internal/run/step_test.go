@@ -133,3 +133,39 @@ func TestStepKeepsWhatIsQuoted(t *testing.T) {
 		t.Error("a file that nothing referred to is still there")
 	}
 }
+
+// failures.md A14, A42: no result and no round of results can fill the window; a
+// result above its bound says at its beginning that it is shortened, and recall
+// has the rest.
+func TestAdmissionBoundsARound(t *testing.T) {
+	s, head := newTestStep(t, schedule.Settings{Window: 40_000})
+	now := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
+	s.Enter(quire.RoleUser, text(quire.PartUser, "read everything"))
+	if _, _, err := s.Plan(now, head); err != nil {
+		t.Fatal(err)
+	}
+	var calls []quire.Block
+	for i := range 7 {
+		calls = append(calls, quire.Block{Part: quire.Part{Kind: quire.PartToolCall, Tool: "read", ToolUse: fmt.Sprint("t", i), Text: fmt.Sprintf(`{"path":"f%d.go"}`, i)}})
+	}
+	s.Answer(quire.Reply{Blocks: calls})
+	for i := range 7 {
+		big := strings.Repeat(file(i), 20)
+		s.Enter(quire.RoleTool, quire.Block{Part: quire.Part{Kind: quire.PartToolResult, Tool: "read", ToolUse: fmt.Sprint("t", i), Text: big}})
+	}
+	call, plan, err := s.Plan(now.Add(time.Second), head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if plan.After > 20_000 {
+		t.Errorf("the round takes %d of 40,000 tokens", plan.After)
+	}
+	for _, b := range call.Messages[len(call.Messages)-1].Blocks {
+		if first, _, _ := strings.Cut(b.Text, "\n"); !strings.Contains(first, "recall p") {
+			t.Errorf("a shortened result begins %.100q", b.Text)
+		}
+	}
+	if whole, ok := s.text(2); !ok || len(whole) != len(strings.Repeat(file(0), 20)) {
+		t.Error("the page is not whole")
+	}
+}

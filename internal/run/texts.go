@@ -29,13 +29,23 @@ type texts struct {
 	ledger *ledger.Ledger
 	blocks []held
 	lower  map[lowered]string
+	sizes  map[lowered]int
 	folds  map[schedule.Span]string
 }
 
 type held struct {
 	piece  assemble.Piece
+	text   string // of the page, whole, where the piece is an excerpt of it
 	page   quire.Page
 	tokens int
+}
+
+// whole is the text of the page.
+func (h *held) whole() string {
+	if h.text != "" {
+		return h.text
+	}
+	return h.piece.Text
 }
 
 type lowered struct {
@@ -44,7 +54,7 @@ type lowered struct {
 }
 
 func newTexts(count Counter, maker *rendition.Maker, l *ledger.Ledger) *texts {
-	return &texts{count: count, maker: maker, ledger: l, lower: map[lowered]string{}, folds: map[schedule.Span]string{}}
+	return &texts{count: count, maker: maker, ledger: l, lower: map[lowered]string{}, sizes: map[lowered]int{}, folds: map[schedule.Span]string{}}
 }
 
 // Block is block i in full.
@@ -70,7 +80,7 @@ func (t *texts) Lowered(i int, form quire.Rendition) (string, error) {
 }
 
 func (t *texts) make(h *held, form quire.Rendition) string {
-	src := rendition.Source{Page: h.page, Text: h.piece.Text, Media: h.piece.Media}
+	src := rendition.Source{Page: h.page, Text: h.whole(), Media: h.piece.Media}
 	switch {
 	case h.piece.Kind == quire.PartToolCall:
 		return assemble.Arguments(h.piece.Text, h.page.Number, RecallName)
@@ -87,11 +97,17 @@ const RecallName = "recall"
 // Size is the tokens of block i in a form below full. Where nothing shorter can
 // be made it is that of the block.
 func (t *texts) Size(i int, form quire.Rendition) int {
-	text, err := t.Lowered(i, form)
-	if err != nil || text == "" {
-		return t.blocks[i].tokens
+	key := lowered{i, form}
+	if n, ok := t.sizes[key]; ok {
+		return n
 	}
-	return t.count.Count(text)
+	text, err := t.Lowered(i, form)
+	n := t.blocks[i].tokens
+	if err == nil && text != "" {
+		n = t.count.Count(text)
+	}
+	t.sizes[key] = n
+	return n
 }
 
 // Fold is the text that stands for a span: the card of its turn, or of all its
