@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type Audit struct {
 	opts     Options
 	sessions []digest
 	skipped  []Skipped
+	atlas    *eval.Atlas
 }
 
 // New begins an audit.
@@ -47,6 +49,20 @@ func (a *Audit) Add(s *eval.Session, outcomes []eval.Outcome) {
 	d := newReader(s, a.opts).digest(outcomes)
 	if len(d.calls) > 0 || d.recorded == 0 && !a.filtered() {
 		a.sessions = append(a.sessions, d)
+	}
+}
+
+// Draws reports whether a drawing of s would be shown: it has more calls than
+// what is shown now. Of two with as many calls the one whose path comes first
+// counts, so that the order of adding does not matter.
+func (a *Audit) Draws(s *eval.Session) bool {
+	return a.atlas == nil || len(s.Calls) > a.atlas.Total || len(s.Calls) == a.atlas.Total && s.Path < a.atlas.Session
+}
+
+// Draw shows a drawing of a session that was added, if [Audit.Draws] says so.
+func (a *Audit) Draw(s *eval.Session, drawn eval.Atlas) {
+	if a.Draws(s) && slices.ContainsFunc(a.sessions, func(d digest) bool { return d.path == s.Path }) {
+		a.atlas = &drawn
 	}
 }
 

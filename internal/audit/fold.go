@@ -27,6 +27,7 @@ func (a *Audit) Report(zone *time.Location) Report {
 	r := f.report()
 	r.Since, r.Until = a.opts.Since.UTC(), a.opts.Until.UTC()
 	r.Skipped = skipped(a.skipped)
+	r.Atlas = a.atlas
 	return r
 }
 

@@ -25,13 +25,14 @@ type dumpMessage struct {
 // Dump writes, one JSON line a recorded call, the exact prompt that a policy
 // sent, so that anyone can recompute the figures. What strict faults brought is
 // part of the prompt. Tool arguments stand unescaped, as a model reads them.
-// Of the constant prefix only the size is given.
+// Of the constant prefix only the size is given, what the policy adds to it
+// included.
 func Dump(w io.Writer, s *Session, p Policy, set Setting) error {
 	buf := bufio.NewWriterSize(w, 1<<20)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	err := Emit(s, p, set, func(k int, blocks []Block) error {
-		line := dumpLine{Session: s.Info.ID, Call: k, T: s.Calls[k].At, Overhead: s.Overhead, Messages: []dumpMessage{}}
+	err := Emit(s, p, set, func(k, constant int, blocks []Block) error {
+		line := dumpLine{Session: s.Info.ID, Call: k, T: s.Calls[k].At, Overhead: constant, Messages: []dumpMessage{}}
 		for _, b := range blocks {
 			text, err := s.textOf(b)
 			if err != nil {

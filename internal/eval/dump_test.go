@@ -57,7 +57,7 @@ func TestDumpHoldsWhatWasCounted(t *testing.T) {
 	claude, _ := price.ProfileByName("claude")
 	check(t, 20, func(t *rapid.T) {
 		s := build(t, c, drawScripts(t, 20, true)...)
-		policies := append(Baselines(2_000), flipFlop())
+		policies := allOf(t, 2_000)
 		p := policies[rapid.IntRange(0, len(policies)-1).Draw(t, "policy")]
 		set := UnderProfile(s, claude, 2_000)
 		var buf bytes.Buffer
@@ -68,9 +68,9 @@ func TestDumpHoldsWhatWasCounted(t *testing.T) {
 			t.Fatalf("%d lines for %d calls", n, len(s.Calls))
 		}
 		var strict, wide int64
-		lines := readDump(t, &buf)
+		lines, sent := readDump(t, &buf), prompts(s, p, set)
 		for k, l := range lines {
-			if l.Session != "s0" || l.Call != k || !l.T.Equal(s.Calls[k].At) || l.Overhead != s.Overhead || l.Messages == nil {
+			if l.Session != "s0" || l.Call != k || !l.T.Equal(s.Calls[k].At) || l.Overhead != s.Overhead+sent[k].Schema || l.Messages == nil {
 				t.Fatalf("line %d: %+v", k, l)
 			}
 			held := l.holds()

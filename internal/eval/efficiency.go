@@ -1,6 +1,9 @@
 package eval
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // memories are the budgets at which hit rates are compared with the best
 // possible ones, in tokens.
@@ -64,7 +67,7 @@ func (h *hits) add(o hits) {
 }
 
 func (st *Study) hits(s *Session, budget int) (hits, error) {
-	var held []Policy
+	held := slices.Clone(st.Held)
 	for _, p := range st.Policies(budget) {
 		if p.Budgeted {
 			p.Name = p.Kind

@@ -19,7 +19,7 @@ type Measures struct {
 	CostX10         *float64 `json:"cost_x10"`
 
 	WorstRatio  *float64 `json:"worst_ratio"`       // worst session's cost to its append
-	Dearer      int      `json:"dearer"`            // sessions over 1.0005 of append
+	Dearer      int      `json:"dearer"`            // sessions over 1.0005 of append, of those that append brings through without exceeding the window
 	DearerBest  int      `json:"dearer_best"`       // sessions over 1.0005 of the cheaper of append and compact
 	OracleCold  *float64 `json:"oracle_cold_share"` // share of oracle-cold's saving reached
 	OracleAny   *float64 `json:"oracle_any_share"`
@@ -53,6 +53,7 @@ type Measures struct {
 type Case struct {
 	Session  *Session
 	Outcomes []Outcome
+	Window   int     // of the model in tokens, 0 when unknown: then one of 200k is assumed
 	Optimum  float64 // offline optimum of rewrite times, 0 when not computed
 }
 
@@ -123,7 +124,7 @@ func (t *tally) costs(c *Case, o *Outcome, base string) {
 	t.compact += k.Cost
 	t.best += best
 	t.save += a.Cost - o.Cost
-	t.worstOf(o.Cost/a.Cost, o.Cost/best)
+	t.worstOf(o.Cost/a.Cost, o.Cost/best, c.fits(a))
 	if x := c.find("oracle-cold"); x != nil {
 		t.coldSave += a.Cost - x.Cost
 	}
@@ -135,14 +136,17 @@ func (t *tally) costs(c *Case, o *Outcome, base string) {
 // dearer is the ratio above which a session counts as dearer.
 const dearer = 1.0005
 
-func (t *tally) worstOf(ratio, toBest float64) {
+// fits reports whether the window holds every prompt of an outcome.
+func (c *Case) fits(o *Outcome) bool { return o.Peak <= (&Setting{Window: c.Window}).window() }
+
+func (t *tally) worstOf(ratio, toBest float64, fits bool) {
 	if math.IsNaN(ratio) { // a session without calls costs nothing
 		return
 	}
 	if t.m.WorstRatio == nil || ratio > *t.m.WorstRatio {
 		t.m.WorstRatio = &ratio
 	}
-	if ratio > dearer {
+	if ratio > dearer && fits {
 		t.m.Dearer++
 	}
 	if toBest > dearer {

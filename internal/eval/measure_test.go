@@ -114,6 +114,18 @@ func TestDearerIsMoreThanRounding(t *testing.T) {
 	}
 }
 
+// A session that append does not bring through cannot be dearer than append.
+func TestDearerCountsWhereAppendFits(t *testing.T) {
+	for _, tt := range []struct{ peak, window, dearer int }{{150, 0, 1}, {200_000, 0, 1}, {200_001, 0, 0}, {150, 149, 0}, {200_001, 400_000, 1}} {
+		a, mine := outcome("append", 1_000), outcome("mine", 1_100)
+		a.Peak = tt.peak
+		c := Case{Window: tt.window, Outcomes: []Outcome{a, outcome("compact", 900), mine}}
+		if m := Measure([]Case{c}, "mine", "append"); m.Dearer != tt.dearer || m.DearerBest != 1 || *m.WorstRatio != 1.1 {
+			t.Errorf("a prompt of %d in a window of %d: %d dearer, %d than the best", tt.peak, tt.window, m.Dearer, m.DearerBest)
+		}
+	}
+}
+
 // What cannot be known is null, and everything can be written as JSON.
 func TestUnknownFiguresAreNull(t *testing.T) {
 	empty := Case{Session: &Session{}, Outcomes: []Outcome{{Policy: "append"}, {Policy: "compact"}, {Policy: "mine"}}}

@@ -116,7 +116,8 @@ type ours struct {
 	taken  int32
 	cuts   int
 	needs  int
-	away   bool // what was missed stays away
+	away   bool          // what was missed stays away
+	plan   schedule.Plan // of the latest call
 }
 
 type short struct {
@@ -127,14 +128,16 @@ type short struct {
 func (p *ours) Step(k int) Prompt {
 	p.refer(k)
 	p.enter(k)
-	if _, missed := slices.BinarySearch(p.set.Missed, k); missed {
-		p.ctx.Missed()
-	}
 	cold := ""
 	if p.set.Cold[k] {
 		cold = "the cache has lapsed"
 	}
+	if _, missed := slices.BinarySearch(p.set.Missed, k); missed {
+		cold = "the provider had lost the cache"
+		p.ctx.Missed()
+	}
 	plan := p.ctx.Plan(p.s.Calls[k].At, int(p.s.Calls[k].Turn), cold)
+	p.plan = plan
 	if plan.Notice >= 0 {
 		p.items = append(p.items, -1)
 	}

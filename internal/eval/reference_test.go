@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type slowReplay struct {
 	set    Setting
 	player Player
 	blocks []Block           // the policy's prompt
+	schema int               // tokens that it adds to the constant prefix
 	held   []map[uint64]bool // what each block holds
 	books  [2]*slowBook
 	memo   *scans
@@ -66,7 +68,8 @@ func (r *slowReplay) call(k int) {
 	if p.Keep < 0 || p.Keep > len(r.blocks) {
 		r.t.Fatalf("call %d keeps %d of %d blocks", k, p.Keep, len(r.blocks))
 	}
-	extends := k > 0 && p.Keep == len(r.blocks)
+	extends := k > 0 && p.Keep == len(r.blocks) && p.Schema == r.schema
+	r.schema = p.Schema
 	if p.Keep < len(r.blocks) {
 		r.o.Epochs++
 		r.o.Reasons[p.Reason]++
@@ -133,11 +136,11 @@ func (r *slowReplay) trip(prompt, output int) float64 {
 
 // prompt is everything that is sent: its identity and its tokens, block by block.
 func (r *slowReplay) prompt(b *slowBook) []slowBlock {
-	out := []slowBlock{{id: "prefix", tokens: r.s.Overhead}}
+	out := []slowBlock{{id: fmt.Sprint("prefix with ", r.schema), tokens: r.s.Overhead + r.schema}}
 	at := 0
 	for _, f := range b.brought {
 		out = append(out, r.show(r.blocks[at:f.after])...)
-		out = append(out, slowBlock{id: "text " + f.text, tokens: f.tokens})
+		out = append(out, slowBlock{id: "shown " + f.text, tokens: f.tokens})
 		at = f.after
 	}
 	return append(out, r.show(r.blocks[at:])...)
@@ -145,7 +148,7 @@ func (r *slowReplay) prompt(b *slowBook) []slowBlock {
 
 func (r *slowReplay) show(blocks []Block) (out []slowBlock) {
 	for _, b := range blocks {
-		c := slowBlock{id: "text " + b.Text, tokens: int(b.Tokens)}
+		c := slowBlock{id: "shown " + b.Text, tokens: int(b.Tokens)}
 		if b.Whole {
 			it := &r.s.Items[b.Item]
 			c.id, c.answer = it.Kind.String()+" "+r.text(b), it.By >= 0

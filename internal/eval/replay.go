@@ -68,13 +68,14 @@ func replayOne(s *Session, p Policy, settings []Setting, group []int, column int
 }
 
 // Emit plays one policy and hands each emitted prompt, complete, to yield. The
-// prompt includes what strict faults of earlier calls brought. The blocks are valid only during
-// the call of yield.
-func Emit(s *Session, p Policy, set Setting, yield func(k int, blocks []Block) error) error {
+// prompt includes what strict faults of earlier calls brought; constant is the
+// size in tokens of what stands before its blocks. The blocks are valid only
+// during the call of yield.
+func Emit(s *Session, p Policy, set Setting, yield func(k, constant int, blocks []Block) error) error {
 	r := newReplay(s, p, []Setting{set})
 	for k := range s.Calls {
 		r.send(k)
-		if err := yield(k, r.emitted()); err != nil {
+		if err := yield(k, s.Overhead+r.books[1].schema, r.emitted()); err != nil {
 			return err
 		}
 		if r.serve(k); r.err != nil {
@@ -333,9 +334,15 @@ func (b *book) blocks(out []price.Block, from int, cur []Block) []price.Block {
 	for ; n < len(b.brought); n++ {
 		f := &b.brought[n]
 		f.sent = true
-		out = append(out, price.Block{Hash: f.hash, Tokens: int(f.tokens)})
+		at := max(from, f.after)
+		out = append(b.shown(out, cur[from:at]), price.Block{Hash: f.hash, Tokens: int(f.tokens)})
+		from = at
 	}
-	for _, c := range cur[from:] {
+	return b.shown(out, cur[from:])
+}
+
+func (b *book) shown(out []price.Block, blocks []Block) []price.Block {
+	for _, c := range blocks {
 		made := c.Whole && b.s.Items[c.Item].By >= 0
 		out = append(out, price.Block{Hash: b.s.hashOf(c), Tokens: int(c.Tokens), Answer: made})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
 )
 
 // drawSettings are three very different caches: markers with a look-back, steps
@@ -44,7 +45,7 @@ func TestReplayAgreesWithReference(t *testing.T) {
 		s := build(t, c, drawScripts(t, 20, true)...)
 		budget := rapid.SampledFrom([]int{300, 2_000, 40_000}).Draw(t, "budget")
 		settings := drawSettings(t, s, budget, profiles)
-		policies := append(Baselines(budget), flipFlop())
+		policies := allOf(t, budget)
 		got, err := Replay(s, policies, settings)
 		if err != nil {
 			t.Fatal(err)
@@ -142,15 +143,47 @@ func (s *script) until(n int) *script {
 	return &short
 }
 
-// prompts plays a policy and returns what it did at each of the first n calls.
-func prompts(s *Session, p Policy, set Setting, n int) []Prompt {
-	player := p.Start(s, set)
-	out := make([]Prompt, n)
-	for k := range out {
-		out[k] = player.Step(k)
-		out[k].Blocks = slices.Clone(out[k].Blocks)
+// prompts replays a policy and returns what it sent at each call.
+func prompts(s *Session, p Policy, set Setting) []Prompt {
+	r := newReplay(s, p, []Setting{set})
+	tape := &tape{Player: r.player}
+	r.player = tape
+	for k := range s.Calls {
+		r.send(k)
+		r.serve(k)
 	}
-	return out
+	return tape.sent
+}
+
+// A tape keeps what a player sends.
+type tape struct {
+	Player
+	sent []Prompt
+}
+
+func (t *tape) Step(k int) Prompt {
+	p := t.Player.Step(k)
+	p.Blocks = slices.Clone(p.Blocks)
+	t.sent = append(t.sent, p)
+	return p
+}
+
+func (t *tape) Faulted(k int, needs []int) {
+	if l, ok := t.Player.(Listener); ok {
+		l.Faulted(k, needs)
+	}
+}
+
+// allOf are all policies: the baselines, ours, ours in a window that is full all
+// the time and pays for every epoch that it can, and one that flips.
+func allOf(t checker, budget int) []Policy {
+	t.Helper()
+	table, err := schedule.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tight := schedule.Settings{Care: .01, Paid: true, Window: budget, Room: max(budget/2, 1), Budget: max(budget/3, 1)}
+	return append(append(Baselines(budget), Ours(Always(table))...), Scheduled("tight", tight, Always(table)), flipFlop())
 }
 
 // A policy that knows no future decides the same whether there is one or not.
@@ -165,12 +198,12 @@ func TestPoliciesSeeNoFuture(t *testing.T) {
 		whole, short := build(t, c, script), build(t, c, script.until(n))
 		short.Density = whole.Density
 		for _, budget := range []int{300, 4_000} {
-			for _, p := range Baselines(budget) {
+			for _, p := range allOf(t, budget) {
 				if p.Oracle {
 					continue
 				}
-				got := prompts(whole, p, UnderProfile(whole, claude, budget), n)
-				want := prompts(short, p, UnderProfile(short, claude, budget), n)
+				got := prompts(whole, p, UnderProfile(whole, claude, budget))[:n]
+				want := prompts(short, p, UnderProfile(short, claude, budget))
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s: the prompts of the first %d calls depend on what follows", p.Name, n)
 				}
@@ -184,7 +217,7 @@ func TestReplayIsDeterministic(t *testing.T) {
 	check(t, 8, func(t *rapid.T) {
 		scripts := drawScripts(t, 12, true)
 		settings := drawSettings(t, build(t, c, scripts...), 2_000, profiles)
-		policies := append(Baselines(2_000), flipFlop())
+		policies := allOf(t, 2_000)
 		var runs [2][][]Outcome
 		for i := range runs {
 			out, err := Replay(build(t, c, scripts...), policies, settings)
@@ -205,7 +238,7 @@ func TestReplayOfOneIsThatAmongOthers(t *testing.T) {
 	c, profiles := newCounter(t), price.Profiles()
 	check(t, 8, func(t *rapid.T) {
 		s := build(t, c, drawScripts(t, 12, true)...)
-		settings, policies := drawSettings(t, s, 2_000, profiles), append(Baselines(2_000), flipFlop())
+		settings, policies := drawSettings(t, s, 2_000, profiles), allOf(t, 2_000)
 		all, err := Replay(s, policies, settings)
 		if err != nil {
 			t.Fatal(err)

@@ -26,6 +26,7 @@ type Study struct {
 	Profiles []price.Profile
 	Budget   int // overrides SingleBudget and EndlessBudget; 0: those
 	Policies func(budget int) []Policy
+	Held     []Policy         // besides those of Policies that hold a budget, those to be compared with the best memory of a size
 	Workers  int              // sessions replayed at once
 	Now      func() time.Time // clock for Steps
 	Progress func(done int)   // called after each session, from one goroutine at a time; may be nil
@@ -37,6 +38,8 @@ type Findings struct {
 	Profiles map[string]ProfileFindings       `json:"profiles"`
 	Bounds   map[string]map[string]Efficiency `json:"bounds"` // group, budget
 	Sessions []SessionFindings                `json:"sessions"`
+
+	Table string `json:"table"` // of needs, by which ours decide; filled in by the caller
 
 	// Same says that a second replay of the longest session gave the same
 	// outcomes, Steps how long each policy took to decide on the longest
@@ -77,25 +80,38 @@ type SessionFindings struct {
 // Run replays everything. It stops with an error when ctx is done or a body
 // cannot be read.
 func (st *Study) Run(ctx context.Context) (*Findings, error) {
-	single, err := st.replayAll(ctx, st.Sessions, st.budget(SingleBudget), singlePolicies(st.Policies))
+	f := &Findings{Machine: map[string]string{}}
+	profiles, single, err := st.compare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &Findings{Profiles: map[string]ProfileFindings{}, Machine: map[string]string{}}
-	groups := Groups(st.Root, st.Sessions)
-	for i, p := range st.Profiles {
-		f.Profiles[p.Name] = ProfileFindings{Single: byGroup(groups, single[i])}
-	}
-	if f.Bounds, err = st.bounds(groups); err != nil {
+	f.Profiles = profiles
+	if f.Bounds, err = st.bounds(Groups(st.Root, st.Sessions)); err != nil {
 		return nil, err
 	}
 	if f.Sessions, err = st.describe(single); err != nil {
 		return nil, err
 	}
-	if err := st.endless(ctx, f); err != nil {
-		return nil, err
-	}
 	return f, st.check(f, single)
+}
+
+// Compare is [Study.Run] without what describes the sessions and the machine:
+// the figures by profile.
+func (st *Study) Compare(ctx context.Context) (map[string]ProfileFindings, error) {
+	profiles, _, err := st.compare(ctx)
+	return profiles, err
+}
+
+func (st *Study) compare(ctx context.Context) (map[string]ProfileFindings, [][]Case, error) {
+	single, err := st.replayAll(ctx, st.Sessions, st.budget(SingleBudget), singlePolicies(st.Policies))
+	if err != nil {
+		return nil, nil, err
+	}
+	profiles, groups := map[string]ProfileFindings{}, Groups(st.Root, st.Sessions)
+	for i, p := range st.Profiles {
+		profiles[p.Name] = ProfileFindings{Single: byGroup(groups, single[i])}
+	}
+	return profiles, single, st.endless(ctx, profiles)
 }
 
 // check replays the longest session again under the first profile and times the
@@ -113,7 +129,7 @@ func (st *Study) check(f *Findings, single [][]Case) error {
 	}
 	first := slices.IndexFunc(single[0], func(c Case) bool { return c.Session == s })
 	f.Same = reflect.DeepEqual(again[0], single[0][first].Outcomes)
-	if st.Endless != nil && len(st.Endless.Calls) > 0 {
+	if st.joins() {
 		s = st.Endless
 		set = UnderProfile(s, st.Profiles[0], st.budget(EndlessBudget))
 	}
@@ -137,8 +153,8 @@ func singlePolicies(all func(int) []Policy) func(int) []Policy {
 }
 
 // endless replays the joined session.
-func (st *Study) endless(ctx context.Context, f *Findings) error {
-	if st.Endless == nil || len(st.Endless.Calls) == 0 {
+func (st *Study) endless(ctx context.Context, profiles map[string]ProfileFindings) error {
+	if !st.joins() {
 		return nil
 	}
 	joined, err := st.replayAll(ctx, []*Session{st.Endless}, st.budget(EndlessBudget), st.Policies)
@@ -146,15 +162,14 @@ func (st *Study) endless(ctx context.Context, f *Findings) error {
 		return err
 	}
 	for i, p := range st.Profiles {
-		found := f.Profiles[p.Name]
+		found := profiles[p.Name]
 		found.Endless = measureAll(joined[i], "compact")
-		f.Profiles[p.Name] = found
+		profiles[p.Name] = found
 	}
-	d, err := describe(st.Endless, nil)
-	d.Path, d.ID = endlessFolder, endlessFolder
-	f.Sessions = append(f.Sessions, d)
-	return err
+	return nil
 }
+
+func (st *Study) joins() bool { return st.Endless != nil && len(st.Endless.Calls) > 0 }
 
 func byGroup(groups []Group, cases []Case) map[string]map[string]Measures {
 	out := map[string]map[string]Measures{}
@@ -228,7 +243,7 @@ func (st *Study) replayInto(out [][]Case, i int, s *Session, policies []Policy, 
 		return fmt.Errorf("replay %s: %w", s.Path, err)
 	}
 	for j := range settings {
-		out[j][i] = Case{Session: s, Outcomes: outcomes[j], Optimum: rewritesOf(s, settings[j]).least().cost}
+		out[j][i] = Case{Session: s, Outcomes: outcomes[j], Window: settings[j].Window, Optimum: rewritesOf(s, settings[j]).least().cost}
 	}
 	return nil
 }
@@ -245,7 +260,12 @@ func (st *Study) describe(single [][]Case) ([]SessionFindings, error) {
 			return nil, err
 		}
 	}
-	return out, nil
+	if !st.joins() {
+		return out, nil
+	}
+	d, err := describe(st.Endless, nil)
+	d.Path, d.ID = endlessFolder, endlessFolder
+	return append(out, d), err
 }
 
 func (c *Case) ratios() map[string]float64 {

@@ -31,8 +31,10 @@ func corpusOfThree(t *testing.T) *Study {
 	t.Helper()
 	c := newCounter(t)
 	scripts := []*script{busy("a", 25, 0), busy("b", 8, 1), busy("c", 4, 1)}
+	tables := Always(shipped(t))
 	st := &Study{
-		Root: "corpus", Profiles: []price.Profile{price.Profiles()[0], price.Profiles()[2]}, Policies: Baselines, Now: ticks(),
+		Root: "corpus", Profiles: []price.Profile{price.Profiles()[0], price.Profiles()[2]}, Now: ticks(),
+		Policies: func(budget int) []Policy { return append(Baselines(budget), Ours(tables)...) }, Held: []Policy{Held(tables)},
 		Endless: build(t, c, scripts[1], scripts[2]),
 	}
 	for i, path := range []string{"bench/hand/a.jsonl", "endless/b.jsonl", "endless/c.jsonl"} {
@@ -75,7 +77,7 @@ func TestStudy(t *testing.T) {
 	for _, g := range []string{"all", "bench", "e50", "hand"} {
 		for _, budget := range []string{"32k", "64k", "100k"} {
 			e := f.Bounds[g][budget]
-			if e.Needs == 0 || *e.Lower > *e.Upper || *e.Upper > 1 || e.Policies["lru"][0] == nil {
+			if e.Needs == 0 || *e.Lower > *e.Upper || *e.Upper > 1 || e.Policies["lru"][0] == nil || e.Policies["quire"][1] == nil {
 				t.Errorf("%s at %s: %+v", g, budget, e)
 			}
 		}
@@ -86,7 +88,7 @@ func TestStudy(t *testing.T) {
 	if r := f.Sessions[1].Ratios["claude"]; r["append"] != 1 || r["lru@80k"] != 1 {
 		t.Errorf("ratios %v", r)
 	}
-	if !f.Same || f.Steps["append"] != (Pace{1, 1}) || len(f.Steps) != 10 {
+	if !f.Same || f.Steps["append"] != (Pace{1, 1}) || len(f.Steps) != 12 {
 		t.Errorf("same %t, steps %v", f.Same, f.Steps)
 	}
 	if _, err := json.Marshal(f); err != nil {
@@ -96,15 +98,18 @@ func TestStudy(t *testing.T) {
 
 func checkFindings(t *testing.T, f ProfileFindings) {
 	t.Helper()
-	if len(f.Single) != 4 || len(f.Endless) != 10 {
+	if len(f.Single) != 4 || len(f.Endless) != 12 {
 		t.Fatalf("%d groups, %d endless policies", len(f.Single), len(f.Endless))
 	}
 	for name, g := range f.Single {
-		if _, ok := g["fresh"]; ok || len(g) != 9 {
+		if _, ok := g["fresh"]; ok || len(g) != 11 {
 			t.Errorf("%s: %d policies", name, len(g))
 		}
 		if a := g["append"]; *a.CostRatio != 1 || *a.WorstRatio != 1 || a.Dearer != 0 || *a.Coverage != 1 || *a.RegretMean < 1 {
 			t.Errorf("%s: append %+v", name, a)
+		}
+		if q := g["quire"]; q.Dearer != 0 || q.OracleCold == nil || q.RegretWorst == nil || *q.CostRatio > 1 {
+			t.Errorf("%s: quire %+v", name, q)
 		}
 		if o := g["oracle-cold"]; *o.OracleCold != 1 || *o.CostRatio >= 1 {
 			t.Errorf("%s: oracle-cold %+v", name, o)

@@ -127,18 +127,13 @@ func (p *Pool) rewrite(ctx context.Context) error {
 }
 
 func (p *Pool) forget(ctx context.Context, n journal.Name, places []Held, by quire.Principal) error {
-	w, err := journal.Open(n.Path, p.Now)
-	if err != nil {
-		return err
-	}
+	var marks []quire.MarkRecord
 	for i := range places {
-		if _, err = w.Append(quire.RecordMark, places[i].mark(by)); err != nil {
-			break
-		}
+		marks = append(marks, places[i].mark(by))
 	}
-	if err := errors.Join(err, w.Close()); err != nil {
+	if err := p.mark(n, marks); err != nil {
 		return err
 	}
-	_, err = p.Derive(ctx, n.Path)
+	_, err := p.Derive(ctx, n.Path)
 	return err
 }

@@ -17,8 +17,8 @@ import (
 // newer program recorded is kept too; what was forgotten names nothing. The empty
 // body is kept without a name. Where a
 // journal is damaged, nothing is garbage, because nobody knows what it named:
-// the error is [quire.ErrDamaged]. While somebody imports it is
-// [quire.ErrLocked].
+// the error is [quire.ErrDamaged]. While somebody imports, or a session goes on of
+// which bodies may wait for their name, it is [quire.ErrLocked].
 func (p *Pool) Garbage(ctx context.Context, drop bool) (found []quire.BodyInfo, err error) {
 	lock, err := p.hold()
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *Pool) used(ctx context.Context) (map[quire.Hash]bool, error) {
 	}
 	used := map[quire.Hash]bool{quire.Sum(""): true}
 	for _, n := range names {
-		if err := use(ctx, n.Path, used); err != nil {
+		if err := errors.Join(journal.Idle(n.Path), use(ctx, n.Path, used)); err != nil {
 			return nil, fmt.Errorf("collect bodies: %w", err)
 		}
 	}

@@ -3,6 +3,7 @@ package ingest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/quire-agent/quire/internal/journal"
@@ -21,8 +22,14 @@ type Live struct {
 	name journal.Name
 }
 
-// Begin begins a session.
-func (p *Pool) Begin(info quire.SessionInfo) (*Live, error) {
+// Begin begins a session. It waits for who cleans the home up: bodies are put
+// before a line names them, and would be taken for garbage.
+func (p *Pool) Begin(ctx context.Context, info quire.SessionInfo) (l *Live, err error) {
+	lock, err := journal.WaitHome(ctx, p.Home)
+	if err != nil {
+		return nil, fmt.Errorf("begin a session: %w", err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
 	w, s, err := journal.Create(p.Home, quire.SessionRecord{Info: info, Owner: p.Owner}, p.Now)
 	if err != nil {
 		return nil, fmt.Errorf("begin a session: %w", err)
@@ -30,16 +37,47 @@ func (p *Pool) Begin(info quire.SessionInfo) (*Live, error) {
 	return &Live{pool: p, w: w, name: journal.Name{Number: s.Number, ULID: s.ULID, Path: w.Path()}}, nil
 }
 
-// Resume goes on with a session. Each record that is there is given to each,
-// with the text and the data of parts; an error of each ends it.
-func (p *Pool) Resume(ctx context.Context, name journal.Name, each func(quire.Event) error) (*Live, error) {
-	w, err := journal.Open(name.Path, p.Now)
+// A Resumer takes what a session holds that goes on, in the order of its journal:
+// events, with the text and the data of their parts, and the records that are
+// none. An error ends it.
+type Resumer struct {
+	Event  func(quire.Event) error
+	Record func(quire.Record) error
+}
+
+// ErrNotOurs says that a session was imported: the log that it is from is what
+// goes on, not its journal.
+var ErrNotOurs = errors.New("another agent's session, which was imported")
+
+// Resume goes on with a session that Begin began. It waits as Begin does.
+func (p *Pool) Resume(ctx context.Context, name journal.Name, to Resumer) (*Live, error) {
+	l, err := p.resume(ctx, name, to)
 	if err != nil {
 		return nil, fmt.Errorf("resume %v: %w", name.Number, err)
 	}
-	l := &Live{pool: p, w: w, name: name}
-	if err := l.replay(ctx, each); err != nil {
-		return nil, fmt.Errorf("resume %v: %w", name.Number, closed(err, w))
+	return l, nil
+}
+
+func (p *Pool) resume(ctx context.Context, name journal.Name, to Resumer) (l *Live, err error) {
+	lock, err := journal.WaitHome(ctx, p.Home)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	head, err := journal.Head(name.Path)
+	if err != nil {
+		return nil, err
+	}
+	if head.Info.Agent != quire.AgentQuire {
+		return nil, ErrNotOurs
+	}
+	w, err := journal.Open(name.Path, p.Now)
+	if err != nil {
+		return nil, err
+	}
+	l = &Live{pool: p, w: w, name: name}
+	if err := l.replay(ctx, to); err != nil {
+		return nil, closed(err, w)
 	}
 	return l, nil
 }
@@ -51,29 +89,33 @@ func closed(err error, w *journal.Writer) error {
 	return err
 }
 
-func (l *Live) replay(ctx context.Context, each func(quire.Event) error) error {
-	for r, err := range events(l.name.Path) {
+func (l *Live) replay(ctx context.Context, to Resumer) error {
+	for r, err := range journal.Read(l.name.Path) {
 		if err != nil {
 			return err
 		}
-		e, err := l.event(ctx, r)
-		if err != nil {
-			return err
-		}
-		if e == nil {
-			continue
-		}
-		if _, err := l.rec.line(e); err != nil {
-			return err
-		}
-		if err := each(e); err != nil {
+		if err := l.again(ctx, r, to); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// event is what a record tells of; nil for what a resumed session does not need.
+func (l *Live) again(ctx context.Context, r quire.Record, to Resumer) error {
+	e, err := l.event(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case e == nil:
+		return to.Record(r)
+	}
+	if _, err := l.rec.line(e); err != nil {
+		return err
+	}
+	return to.Event(e)
+}
+
+// event is what a record tells of, nil for none.
 func (l *Live) event(ctx context.Context, r quire.Record) (quire.Event, error) {
 	switch r.Type {
 	case quire.RecordPart:
@@ -138,11 +180,19 @@ func (l *Live) Record(kind string, payload any) error {
 }
 
 // Sync makes all that was added durable: bodies first, then the lines that name
-// them.
+// them. After an error it is not lost: the next Sync tries again.
 func (l *Live) Sync(ctx context.Context) error {
-	b := l.wait
-	l.wait = batch{}
-	return write(ctx, l.pool.Bodies, l.w, b)
+	if _, err := l.pool.Bodies.PutBodies(ctx, l.wait.bodies); err != nil {
+		return fmt.Errorf("store the bodies: %w", err)
+	}
+	l.wait.bodies = nil
+	for len(l.wait.lines) > 0 {
+		if _, err := l.w.Append(l.wait.lines[0].kind, l.wait.lines[0].payload); err != nil {
+			return err
+		}
+		l.wait.lines = l.wait.lines[1:]
+	}
+	return l.w.Sync()
 }
 
 // Name is the session's.

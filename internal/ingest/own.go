@@ -27,9 +27,20 @@ func (c *cutter) part(p *quire.Part, call int) []quire.Page {
 	return c.pages.Cut(*p, call)
 }
 
+// A Cutter cuts the pages of a session that goes on, with the numbers that they
+// have in the pool: what Quire itself put into the prompt is none. The zero Cutter
+// is ready; it belongs to one goroutine.
+type Cutter struct{ cut cutter }
+
+// Cut is [page.Cutter.Cut] for parts that are not ours; of others it returns none.
+func (c *Cutter) Cut(p quire.Part, call int) []quire.Page { return c.cut.part(&p, call) }
+
 // ours reports whether all of a part is what Quire put into the prompt, or asks
 // for that. Parts are given in the order of the record.
 func (c *cutter) ours(p *quire.Part) bool {
+	if p.Origin == quire.OriginOwn {
+		return true
+	}
 	switch p.Kind {
 	case quire.PartToolCall:
 		return c.asks(p)
@@ -79,7 +90,7 @@ const program = "quire"
 // them.
 func showsPages(verb string) bool {
 	switch verb {
-	case "recall", "show", "pages", "session":
+	case "recall", "show", "pages", "session", "why", "task", "epoch":
 		return true
 	}
 	return false

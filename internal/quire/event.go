@@ -143,4 +143,5 @@ const (
 	AgentMini       Agent = "mini-swe-agent"
 	AgentSWE        Agent = "swe-agent"
 	AgentMessages   Agent = "messages" // a plain OpenAI or Anthropic message array
+	AgentQuire      Agent = "quire"    // sessions of our own: they are recorded, not imported
 )

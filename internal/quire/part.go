@@ -87,6 +87,7 @@ const (
 	OriginFirst      Origin = iota // it entered here for the first time
 	OriginSummary                  // the summary that opens a new context after a compaction
 	OriginReinjected               // a copy that the harness put back after a compaction
+	OriginOwn                      // Quire itself put it in, as state or a notice: it is no page
 )
 
 // Media describes an image or a document without its bytes.

@@ -51,6 +51,17 @@ const (
 	RecordAccount = "account" // AccountRecord
 )
 
+// The records of what a run did outside its stream. Package run has their
+// payloads; the bodies that they name are kept like all others.
+const (
+	RecordEffect = "effect" // what a tool call changed in the project, or which version of a file it read
+	RecordUndone = "undone" // what of that the user put back
+)
+
+// The record of the gateway, which has its payload: what of a call's message list
+// was known, by hashes, so that a client is known again after a restart.
+const RecordView = "view"
+
 // A SessionRecord opens a journal.
 type SessionRecord struct {
 	Number SessionNumber `json:"session"`

@@ -36,6 +36,7 @@ type page struct {
 	Kinds, Losses, Offers    bars
 	Prompts                  []promptChart
 	PromptLegend             []legend
+	Atlas                    *atlasChart
 	SeriesClasses            []string
 	ModelTable, KindTable    *grid
 	ToolTable, CacheTable    *grid
@@ -86,7 +87,7 @@ func newPage(r audit.Report) page {
 		Spend: spendWords(r), What: whatWords(r), Waste: wasteWords(r), Help: helpWords(r),
 		Kinds: kindBars(r), Losses: lossBars(r), Offers: offerBars(r),
 		Days: newDayChart(r), PromptLegend: promptLegend(), SeriesClasses: seriesClasses(),
-		Caveats: caveats(r),
+		Caveats: caveats(r), Atlas: newAtlasChart(r),
 	}
 	for _, t := range r.Timelines {
 		p.Prompts = append(p.Prompts, newPromptChart(r, t))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/audit"
+	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -41,6 +42,7 @@ func sample() audit.Report {
 		Repeats:   sampleRepeats(),
 		Timelines: []audit.Timeline{sampleTimeline("shop-1.jsonl", 240, 31.4), sampleTimeline("rollout-2.jsonl", 90, 7.24)},
 		Policies:  samplePolicies(),
+		Atlas:     sampleAtlas(),
 		Replayed:  audit.Replayed{Sessions: 2, Calls: 1_054, Cost: ptr(44.1), Replay: ptr(45.0)},
 		Notes:     []audit.Noted{{Note: quire.NoteDuplicateUsage, Times: 612}, {Note: quire.NoteTimeInversion, Times: 3}},
 		Unpriced:  audit.Unpriced{Calls: 54, Models: []audit.Count{{Name: "home-made<b>", Times: 54}}},
@@ -155,6 +157,16 @@ func sampleTimeline(path string, calls int, cost float64) audit.Timeline {
 	return t
 }
 
+// sampleAtlas is a session of eight calls in four rows with an epoch and a fault.
+func sampleAtlas() *eval.Atlas {
+	return &eval.Atlas{
+		Policy: "quire", Session: "/home/ann/.claude/projects/shop/shop-1.jsonl", Total: 240,
+		Calls: []int{30, 60, 90, 120, 150, 180, 210, 240}, Pages: []quire.PageNumber{1, 40, 80, 120},
+		Rows:   []string{"hhwwssss", "..hwcsss", "...hhwcc", "......hh"},
+		Epochs: []eval.AtlasEpoch{{Call: 135, Kind: quire.EpochFree}}, Faults: []eval.AtlasFault{{Call: 170, Row: 1}},
+	}
+}
+
 func samplePolicies() map[string]audit.Policy {
 	row := func(cost, worst float64, strict, wide int, mean float64, peak int) audit.Policy {
 		return audit.Policy{
@@ -167,6 +179,6 @@ func samplePolicies() map[string]audit.Policy {
 	return map[string]audit.Policy{
 		"as-recorded": row(45, .98, 0, 12, 80_100, 161_000), "append": row(46, 1, 0, 0, 88_100, 190_000), "compact": row(39.4, 1.01, 6, 29, 71_000, 167_000),
 		"keep-last-10": row(47.9, 1.2, 60, 181, 50_200, 120_000), "cold-idle-5": row(33.2, 1.0002, 5, 22, 61_000, 160_000),
-		"lru@40k": row(36.1, 1.08, 30, 88, 38_000, 40_000), "oracle-cold": future,
+		"quire": row(31.9, 1, 2, 13, 49_000, 148_000), "lru@40k": row(36.1, 1.08, 30, 88, 38_000, 40_000), "oracle-cold": future,
 	}
 }

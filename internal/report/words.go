@@ -47,6 +47,8 @@ func policyWords(name string) string {
 	switch {
 	case lru:
 		return "keep only the " + size + " tokens used last"
+	case name == "quire":
+		return "Quire: keep what is likely to be needed"
 	case name == "append":
 		return "send everything every time"
 	case name == "compact":

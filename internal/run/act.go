@@ -10,27 +10,32 @@ import (
 	"github.com/quire-agent/quire/internal/tool"
 )
 
+// What the model is told of a call that was not run.
+const (
+	interrupted = "The user interrupted; the call was not run."
+	limited     = "The limit of this turn was reached; the call was not run."
+	cut         = "Your answer was cut off; the call was not run."
+)
+
 // act runs the calls of an answer in their order and enters their results. Each
 // call gets exactly one result, also when it was denied, is unknown, or the
 // context ended before it.
 func (l *Loop) act(ctx context.Context, r quire.Reply) error {
 	calls := toolCalls(r)
 	for i, c := range calls {
-		if ctx.Err() != nil {
-			if err := l.refuse(calls[i:], "The user interrupted; the call was not run."); err != nil {
-				return err
-			}
-			return ctx.Err()
+		err := ctx.Err()
+		var res tool.Result
+		if err == nil {
+			res, err = l.one(ctx, c)
 		}
-		res, err := l.one(ctx, c)
 		if err != nil {
-			return err
+			return firstOf(l.refuse(calls[i:], interrupted), err)
 		}
 		if err := l.result(c, res); err != nil {
 			return err
 		}
 	}
-	return l.sync(ctx)
+	return firstOf(l.sync(), ctx.Err())
 }
 
 // one runs a call.
@@ -59,7 +64,7 @@ func (l *Loop) one(ctx context.Context, c quire.Block) (tool.Result, error) {
 		return res, fmt.Errorf("tool %s: %w", c.Tool, err)
 	}
 	l.again.ended(c, res)
-	return res, nil
+	return res, l.effect(c, want, res)
 }
 
 func (l *Loop) tool(name string) tool.Tool {
@@ -91,6 +96,11 @@ func (l *Loop) result(c quire.Block, res tool.Result) error {
 	blocks := []quire.Block{b}
 	if res.Media != nil {
 		blocks = append(blocks, quire.Block{Part: quire.Part{Kind: quire.PartImage, Tool: c.Tool, ToolUse: c.ToolUse, Media: res.Media, Data: res.Data}})
+	}
+	if c.Tool == RecallName && !res.Error {
+		if err := l.recalled(c, res); err != nil {
+			return err
+		}
 	}
 	return l.enter(quire.RoleTool, blocks...)
 }

@@ -2,7 +2,9 @@ package run
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -13,25 +15,28 @@ import (
 const unanswered = ""
 
 // call makes one call: plan, record the intent, send, take the answer, record it.
-func (l *Loop) call(ctx context.Context, choice quire.Choice) (quire.Reply, error) {
-	at := l.Now()
-	head := l.Head
-	if choice.Mode != "" {
-		head.Choice = choice
-	}
-	call, plan, err := l.Step.Plan(at, head)
+// Tool calls of an answer that broke off have their results when it returns.
+func (l *Loop) call(ctx context.Context) (quire.Reply, error) {
+	at := l.now()
+	call, plan, err := l.Step.Plan(at, l.Head)
 	if err != nil {
 		return quire.Reply{}, err
 	}
-	id := fmt.Sprintf("c%d", l.calls+1)
-	if err := l.planned(ctx, at, id, plan); err != nil {
+	id := callID(l.calls + 1)
+	if err := l.planned(at, id, plan); err != nil {
 		return quire.Reply{}, err
 	}
 	l.calls++
-	l.emit(Planned{Call: l.calls, Plan: plan})
+	l.emit(Planned{Call: l.calls, Plan: plan, Prompt: l.Step.Context().Scheduler().Net() + l.Head.Constant})
 	reply, err := l.ask(ctx, call)
-	if len(reply.Blocks) > 0 {
+	broken := err != nil || cutOff(reply.Stop) != ""
+	reply.Blocks = whole(reply.Blocks, broken)
+	l.named(reply.Blocks)
+	if err == nil || len(reply.Blocks) > 0 {
 		err = firstOf(err, l.answered(id, &reply))
+	}
+	if broken {
+		err = firstOf(err, l.refuse(toolCalls(reply), cut))
 	}
 	if err == nil {
 		l.emit(Answered{Call: l.calls, Reply: reply})
@@ -46,12 +51,19 @@ func firstOf(a, b error) error {
 	return b
 }
 
+// now is the clock without what a record does not keep of a time: a session that
+// is resumed counts from the recorded times.
+func (l *Loop) now() time.Time { return l.Now().Round(0) }
+
 // planned records a plan and that its call begins, durably, before it is sent.
-func (l *Loop) planned(ctx context.Context, at time.Time, id string, p schedule.Plan) error {
-	stamp := quire.Stamp{At: at}
+func (l *Loop) planned(at time.Time, id string, p schedule.Plan) error {
+	stamp, terms := quire.Stamp{At: at}, l.Step.Context().Terms()
 	rec := quire.PlanRecord{
 		Stamp: stamp, Call: id, Epoch: l.Step.Context().Scheduler().Epochs(), Reason: reason(p), Decisions: p.Decisions,
-		Inputs: quire.PlanInputs{Now: stamp.At, Model: l.Head.Model, Stream: p.Before, Account: l.Step.Context().Account().Balance()},
+		Inputs: quire.PlanInputs{
+			Now: at, Model: l.Head.Model, Rules: terms.Rules.Name, Window: terms.Settings.Window, Prefix: terms.Prefix, Output: l.Head.MaxOutput,
+			Budget: terms.Settings.Budget, Stream: p.Before, Account: l.Step.Context().Account().Balance(),
+		},
 	}
 	if err := l.Record.Record(quire.RecordPlan, rec); err != nil {
 		return err
@@ -65,7 +77,7 @@ func (l *Loop) planned(ctx context.Context, at time.Time, id string, p schedule.
 	if err := l.Record.Add(quire.Called{Stamp: stamp, Call: id, Model: l.Head.Model}); err != nil {
 		return err
 	}
-	return l.sync(ctx)
+	return l.sync()
 }
 
 func reason(p schedule.Plan) string {
@@ -101,9 +113,78 @@ func gather(r *quire.Reply, open map[int]int, d quire.Delta) {
 			r.Blocks[i].Text += d.Text
 			r.Blocks[i].Signature += d.Signature
 		}
+	case quire.BlockEnded:
+		if i, ok := open[d.Index]; ok {
+			r.Blocks[i].Rest = over(r.Blocks[i].Rest, d.Rest)
+		}
 	case quire.ReplyEnded:
 		r.Stop, r.Usage = d.Stop, d.Usage
 	}
+}
+
+// named sees to it that no two tool calls of a session have one id: models that
+// are not asked for unique ones, as scripts and some servers, give the same again.
+func (l *Loop) named(blocks []quire.Block) {
+	if l.uses == nil {
+		l.uses = map[string]bool{}
+	}
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Kind != quire.PartToolCall {
+			continue
+		}
+		for b.ToolUse == "" || l.uses[b.ToolUse] {
+			b.ToolUse += fmt.Sprintf("_%s_%d", callID(l.calls), i+1)
+		}
+		l.uses[b.ToolUse] = true
+	}
+}
+
+// over are fields with others that replace those of the same name.
+func over(fields, by []quire.Field) []quire.Field {
+	out := slices.DeleteFunc(slices.Clone(fields), func(f quire.Field) bool {
+		return slices.ContainsFunc(by, func(g quire.Field) bool { return g.Name == f.Name })
+	})
+	return append(out, by...)
+}
+
+// unread is the member under which arguments stand that are no JSON object: a
+// provider takes nothing else, and the model shall see what it sent.
+const unread = "arguments_as_sent"
+
+// whole are the blocks of an answer that may enter the stream. Of one that broke
+// off, what is not finished may not: a call whose arguments end in the middle,
+// thinking without its signature. Texts without content are nothing.
+func whole(blocks []quire.Block, broken bool) (out []quire.Block) {
+	for i, b := range blocks {
+		ends := broken && i == len(blocks)-1
+		switch {
+		case b.Opaque != nil:
+		case b.Kind == quire.PartText && b.Text == "", b.Kind == quire.PartThinking && ends:
+			continue
+		case b.Kind == quire.PartToolCall && !object(b.Text):
+			if ends {
+				continue
+			}
+			b.Text = wrapped(b.Text)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// object reports whether arguments are a JSON object. None at all are one.
+func object(args string) bool {
+	var members map[string]json.RawMessage
+	return args == "" || json.Unmarshal([]byte(args), &members) == nil && members != nil
+}
+
+func wrapped(args string) string {
+	text, err := json.Marshal(map[string]string{unread: args})
+	if err != nil {
+		return "{}" // unreachable: strings always encode
+	}
+	return string(text)
 }
 
 // answered enters an answer and records it with its usage and the account.
@@ -111,8 +192,8 @@ func (l *Loop) answered(id string, r *quire.Reply) error {
 	if r.ID == unanswered {
 		r.ID = id
 	}
-	l.Step.Answer(*r)
-	stamp := quire.Stamp{At: l.Now()}
+	l.took(*r)
+	stamp := quire.Stamp{At: l.now()}
 	for i := range r.Blocks {
 		if err := l.Record.Add(quire.Answered{Stamp: stamp, Call: id, Node: l.next(), Part: r.Blocks[i].Part}); err != nil {
 			return err
@@ -127,8 +208,13 @@ func (l *Loop) answered(id string, r *quire.Reply) error {
 
 // enter takes blocks from outside into the stream and the record.
 func (l *Loop) enter(role quire.Role, blocks ...quire.Block) error {
+	for i := range blocks {
+		if blocks[i].Kind == quire.PartUser {
+			l.turn++
+		}
+	}
 	l.Step.Enter(role, blocks...)
-	stamp := quire.Stamp{At: l.Now()}
+	stamp := quire.Stamp{At: l.now()}
 	for i := range blocks {
 		if err := l.Record.Add(quire.Entered{Stamp: stamp, Node: l.next(), Part: blocks[i].Part}); err != nil {
 			return err

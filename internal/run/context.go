@@ -25,7 +25,7 @@ const Notice = 40
 type Terms struct {
 	schedule.Terms
 	Settings schedule.Settings
-	Own      bool // the agent is ours: it has the recall tool from the first call on, and so has the shadow
+	Own      bool // the agent is ours: the recall tool is part of the prefix from the first call on, and so it is of the shadow's
 }
 
 // Forms knows the texts of a context besides their sizes.
@@ -49,16 +49,16 @@ type Context struct {
 	last    time.Time
 	calls   int
 	missed  bool
+	errand  bool
 	notices map[int]bool // blocks that are notices: their text follows from the plan
 }
 
 // NewContext begins a context. forms is asked for blocks that entered.
 func NewContext(t Terms, forms Forms) *Context {
-	c := &Context{terms: t, forms: forms, sched: schedule.New(t.Settings, forms), account: schedule.NewAccount(t.Terms), notices: map[int]bool{}}
-	if t.Own {
-		c.schema = RecallSchema
+	if !t.Own {
+		t.Settings.Schema = RecallSchema
 	}
-	return c
+	return &Context{terms: t, forms: forms, sched: schedule.New(t.Settings, forms), account: schedule.NewAccount(t.Terms), notices: map[int]bool{}}
 }
 
 // Enter appends a block and returns its number. hash is that of its text.
@@ -66,6 +66,13 @@ func (c *Context) Enter(b schedule.Block, hash uint64) int {
 	c.account.Entered(hash, b.Tokens, b.By >= 0)
 	return c.sched.Enter(b)
 }
+
+// Add appends a block that Quire itself put in: without us it would not be there.
+func (c *Context) Add(b schedule.Block) int { return c.sched.Enter(b) }
+
+// Errand reports that the next call would not be made without us: the one before
+// it only asked for what had left the prompt.
+func (c *Context) Errand() { c.errand = true }
 
 // Refer reports that the answer of a call referred to a page.
 func (c *Context) Refer(page quire.PageNumber, call, turn int) { c.sched.Refer(page, call, turn) }
@@ -131,7 +138,7 @@ func (c *Context) moment(turn int, cold string) schedule.Moment {
 // it another head.
 func (c *Context) charge(at time.Time, plan schedule.Plan) {
 	keep, placed := plan.Keep, plan.Placed
-	if plan.Kind != "" && c.schema == 0 {
+	if plan.Kind != "" && c.schema == 0 && !c.terms.Own {
 		c.schema = RecallSchema
 		keep, placed = 0, c.sched.Stream()
 	}
@@ -140,7 +147,11 @@ func (c *Context) charge(at time.Time, plan schedule.Plan) {
 		made := p.Block >= 0 && p.Form == quire.RenditionFull && c.sched.Block(p.Block).By >= 0
 		c.out = append(c.out, price.Block{Hash: c.hash(p), Tokens: p.Tokens, Answer: made})
 	}
-	c.account.Sent(at, keep, c.out, c.sched.Net(), c.schema)
+	charge := c.account.Sent
+	if c.errand {
+		charge, c.errand = c.account.Errand, false
+	}
+	charge(at, keep, c.out, c.sched.Net(), c.schema)
 }
 
 func (c *Context) hash(p schedule.Placed) uint64 {

@@ -43,15 +43,20 @@ type Loop struct {
 	Record Record
 	Head   assemble.Head    // of every call; its tools are those of Tools
 	Rounds int              // most calls of a turn, 0: no limit
-	Budget float64          // most that the session may cost, in the unit of the account's rates, 0: no limit
+	Budget float64          // most that the session may cost, in the unit of the account's rates, 0: no limit; see [Loop.Bill]
 	Now    func() time.Time // the clock
 	Emit   func(Event)      // what happens, as it happens; nil: nobody looks
 
 	node  int
 	calls int
+	turn  int
+	bill  Bill
+	state string // the latest message of state, and how many epochs had begun
+	since int
 	again repeats
-	reply quire.Reply   // being restored
-	open  []quire.Block // tool calls of the last answer that was restored
+	reply quire.Reply     // being restored
+	open  []quire.Block   // tool calls of the last answer that was restored, without those that have a result
+	uses  map[string]bool // ids of all tool calls
 }
 
 // A Stop says why a turn ended.
@@ -77,6 +82,15 @@ type Outcome struct {
 	Err    error // of StopFailed
 }
 
+// add counts a call.
+func (o *Outcome) add(u quire.Usage) {
+	if o.Rounds++; o.Rounds == 1 {
+		o.Usage = u
+		return
+	}
+	o.Usage = o.Usage.Add(u)
+}
+
 // An Event is something that a face may show. The set is closed.
 type Event interface{ event() }
 
@@ -84,8 +98,9 @@ type Event interface{ event() }
 type (
 	// Planned says what a call holds, before it is sent.
 	Planned struct {
-		Call int
-		Plan schedule.Plan
+		Call   int
+		Plan   schedule.Plan
+		Prompt int // tokens, the constant part included
 	}
 	// Said is a step of the model's answer.
 	Said struct{ Delta quire.Delta }
@@ -118,7 +133,8 @@ func (l *Loop) emit(e Event) {
 	}
 }
 
-// Turn does what the user asks. The error is for what the record or a tool could
+// Turn does what the user asks: words are what the user says, and what goes with
+// it. The error is for what the record or a tool could
 // not do; what the model or its provider did is in the outcome. When the context
 // ends what there is is recorded, so that the session can go on.
 func (l *Loop) Turn(ctx context.Context, words ...quire.Block) (Outcome, error) {
@@ -130,14 +146,13 @@ func (l *Loop) Turn(ctx context.Context, words ...quire.Block) (Outcome, error) 
 		if stop := l.limit(out.Rounds); stop != "" {
 			return l.close(ctx, out, stop)
 		}
-		reply, err := l.call(ctx, quire.Choice{})
+		reply, err := l.call(ctx)
 		if err != nil {
 			return l.failed(out, err)
 		}
-		out.Rounds++
-		out.Usage = out.Usage.Add(reply.Usage)
+		out.add(reply.Usage)
 		if done := l.judge(&out, reply); done {
-			return out, l.sync(ctx)
+			return out, l.sync()
 		}
 		if err := l.act(ctx, reply); err != nil {
 			return l.failed(out, err)
@@ -150,7 +165,7 @@ func (l *Loop) limit(rounds int) Stop {
 	switch {
 	case l.Rounds > 0 && rounds >= l.Rounds:
 		return StopRounds
-	case l.Budget > 0 && l.Step.Context().Account().Live() >= l.Budget:
+	case l.Budget > 0 && l.Bill().Live >= l.Budget:
 		return StopBudget
 	default:
 		return ""
@@ -166,7 +181,7 @@ func (l *Loop) judge(out *Outcome, r quire.Reply) bool {
 	switch {
 	case out.CutOff != "":
 		out.Stop = StopCut
-	case len(toolCalls(r)) == 0:
+	case len(toolCalls(r)) == 0 && r.Stop != quire.StopPause:
 		out.Stop = StopDone
 	}
 	return out.Stop != ""
@@ -208,31 +223,35 @@ const closing = "The limit of this turn is reached. Write the final report of th
 
 func (l *Loop) close(ctx context.Context, out Outcome, stop Stop) (Outcome, error) {
 	out.Stop, out.CutOff = stop, "rounds"
-	if err := l.enter(quire.RoleUser, quire.Block{Part: quire.Part{Kind: quire.PartMachine, Text: closing}}); err != nil {
+	if err := l.enter(quire.RoleUser, quire.Block{Part: quire.Part{Kind: quire.PartMachine, Origin: quire.OriginOwn, Text: closing}}); err != nil {
 		return out, err
 	}
-	reply, err := l.call(ctx, quire.Choice{})
+	reply, err := l.call(ctx)
 	if err == nil {
-		out.Rounds++
-		out.Usage = out.Usage.Add(reply.Usage)
+		out.add(reply.Usage)
 		if text := textOf(reply); text != "" {
 			out.Text = text
 		}
-		err = l.refuse(toolCalls(reply), "The limit of this turn was reached; the call was not run.")
+		if cutOff(reply.Stop) == "" {
+			err = l.refuse(toolCalls(reply), limited)
+		}
 	}
 	var failed *quire.CallError
-	if errors.As(err, &failed) {
+	switch {
+	case errors.As(err, &failed):
 		err = nil // the cut result stands
+	case ended(err):
+		out.Stop, err = StopAborted, nil
 	}
-	return out, errors.Join(err, l.sync(context.WithoutCancel(ctx)))
+	return out, errors.Join(err, l.sync())
 }
 
 // failed ends a turn whose call or tool did not succeed.
 func (l *Loop) failed(out Outcome, err error) (Outcome, error) {
 	var call *quire.CallError
-	synced := l.sync(context.Background())
+	synced := l.sync()
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case ended(err):
 		out.Stop, out.CutOff = StopAborted, "error"
 		return out, synced
 	case errors.As(err, &call):
@@ -243,8 +262,14 @@ func (l *Loop) failed(out Outcome, err error) (Outcome, error) {
 	}
 }
 
-func (l *Loop) sync(ctx context.Context) error {
-	if err := l.Record.Sync(ctx); err != nil {
+// ended reports whether an error is that of a context that ended.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// sync makes durable what was recorded, also after an interrupt.
+func (l *Loop) sync() error {
+	if err := l.Record.Sync(context.Background()); err != nil {
 		return fmt.Errorf("record the session: %w", err)
 	}
 	return nil

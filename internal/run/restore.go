@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+
 	"github.com/quire-agent/quire/internal/assemble"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/tool"
@@ -15,8 +17,7 @@ func (l *Loop) Restore(e quire.Event, head assemble.Head) error {
 	switch e := e.(type) {
 	case quire.Entered:
 		l.settle()
-		l.node = e.Node + 1
-		l.Step.Enter(roleOf(e.Part.Kind), quire.Block{Part: e.Part})
+		l.entered(e)
 	case quire.Called:
 		l.settle()
 		l.calls++
@@ -33,11 +34,26 @@ func (l *Loop) Restore(e quire.Event, head assemble.Head) error {
 	return nil
 }
 
+func (l *Loop) entered(e quire.Entered) {
+	l.node = e.Node + 1
+	if e.Part.Kind == quire.PartUser {
+		l.turn++
+	}
+	if isState(&e.Part) {
+		l.told(e.Part.Text)
+	}
+	l.open = slices.DeleteFunc(l.open, func(c quire.Block) bool {
+		return e.Part.Kind == quire.PartToolResult && c.ToolUse == e.Part.ToolUse
+	})
+	l.Step.Enter(roleOf(e.Part), quire.Block{Part: e.Part})
+}
+
 // settle enters the answer that was restored.
 func (l *Loop) settle() {
 	if len(l.reply.Blocks) > 0 {
-		l.Step.Answer(l.reply)
+		l.took(l.reply)
 		l.open = toolCalls(l.reply)
+		l.named(l.open)
 	}
 	l.reply = quire.Reply{}
 }
@@ -46,12 +62,7 @@ func (l *Loop) settle() {
 // one that says so: whether they had an effect is not known.
 func (l *Loop) Restored() error {
 	l.settle()
-	var lost []quire.Block
-	for _, c := range l.open {
-		if !l.Step.answered(c.ToolUse) {
-			lost = append(lost, c)
-		}
-	}
+	lost := l.open
 	l.open = nil
 	for _, c := range lost {
 		if err := l.result(c, tool.Result{Text: "The session was interrupted here: whether this call had an effect is not known.", Error: true}); err != nil {
@@ -61,21 +72,12 @@ func (l *Loop) Restored() error {
 	return nil
 }
 
-// answered reports whether a call has its result.
-func (s *Step) answered(use string) bool {
-	for i := len(s.texts.blocks) - 1; i >= 0; i-- {
-		if p := &s.texts.blocks[i].piece; p.Kind == quire.PartToolResult && p.ToolUse == use {
-			return true
-		}
-	}
-	return false
-}
-
-func roleOf(k quire.PartKind) quire.Role {
-	switch k {
-	case quire.PartToolResult:
+// roleOf is who says a part. Media that a tool returned are the tool's.
+func roleOf(p quire.Part) quire.Role {
+	switch {
+	case p.Kind == quire.PartToolResult, p.Kind == quire.PartImage && p.ToolUse != "":
 		return quire.RoleTool
-	case quire.PartSystem, quire.PartTools:
+	case p.Kind == quire.PartSystem, p.Kind == quire.PartTools:
 		return quire.RoleSystem
 	default:
 		return quire.RoleUser

@@ -23,7 +23,7 @@ type Step struct {
 	asm    *assemble.Assembler
 	texts  *texts
 	ledger *ledger.Ledger
-	cutter page.Cutter
+	cutter Cutter
 	refs   references
 	count  Counter
 	calls  int
@@ -31,14 +31,24 @@ type Step struct {
 	fates  *page.Lineage
 	node   int
 	model  string
-	round  int    // tokens of the results of this round
-	looked string // what the model was looking for: its last words and arguments
+	round  int                      // tokens of the results of this round
+	looked string                   // what the model was looking for: its last words and arguments
+	warm   bool                     // the cache should hold what the last call began with
+	went   map[quire.PageNumber]int // the call before which a page lost its content
+}
+
+// A Cutter cuts parts into pages and numbers them. What Quire itself put into the
+// prompt is in none. Package ingest has the one that numbers them as the
+// pool does, which is what people see.
+type Cutter interface {
+	Cut(p quire.Part, call int) []quire.Page
 }
 
 // Parts are what a step is made with.
 type Parts struct {
 	Terms   Terms
 	Count   Counter
+	Cut     Cutter // one that has cut nothing yet
 	Maker   *rendition.Maker
 	Frame   assemble.Framer
 	Mask    func(string) string // over what cards carry on
@@ -52,7 +62,7 @@ func NewStep(p Parts) *Step {
 	t := newTexts(p.Count, p.Maker, l)
 	return &Step{
 		ctx: NewContext(p.Terms, folded{t}), asm: assemble.New(shown{t}, p.Frame),
-		texts: t, ledger: l, refs: newReferences(), count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model,
+		texts: t, ledger: l, cutter: p.Cut, refs: newReferences(), count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model, went: map[quire.PageNumber]int{},
 	}
 }
 
@@ -70,9 +80,16 @@ func (s *Step) Enter(role quire.Role, blocks ...quire.Block) {
 // Plan makes the next call, which starts at a time. The head says what the call
 // has besides the stream; its notices are appended behind it.
 func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan, error) {
-	plan := s.ctx.Plan(at, max(s.turn, 0), s.ctx.Lapsed(at))
+	cold := s.ctx.Lapsed(at)
+	s.warm = s.calls > 0 && cold == ""
+	plan := s.ctx.Plan(at, max(s.turn, 0), cold)
 	if plan.Notice >= 0 {
 		s.notice(plan)
+	}
+	for _, d := range plan.Decisions {
+		if s.went[d.Page] = s.calls; d.To.Resident() {
+			delete(s.went, d.Page)
+		}
 	}
 	call, err := s.asm.Assemble(plan, head)
 	if err != nil {
@@ -99,12 +116,28 @@ func (s *Step) Answer(r quire.Reply) {
 	for _, p := range s.refs.of(said(r.Blocks)) {
 		s.ctx.Refer(p, by, max(s.turn, 0))
 	}
+	if errand(r.Blocks) {
+		s.ctx.Errand()
+	}
 	for _, b := range r.Blocks {
 		s.enter(assemble.Piece{Block: b, Role: quire.RoleAssistant, Response: fmt.Sprintf("%d", by)}, by)
 	}
-	if missed(r.Usage) {
+	if s.warm && missed(r.Usage) {
 		s.ctx.Missed()
 	}
+}
+
+// errand reports whether an answer asks for nothing but what had left the prompt.
+func errand(blocks []quire.Block) (only bool) {
+	for i := range blocks {
+		if blocks[i].Kind != quire.PartToolCall {
+			continue
+		}
+		if only = blocks[i].Tool == RecallName; !only {
+			return false
+		}
+	}
+	return only
 }
 
 // said are the texts of an answer, tool arguments unescaped.
@@ -142,10 +175,12 @@ func (s *Step) enter(p assemble.Piece, by int) {
 	}
 	h.piece.Page = h.page.Number
 	s.texts.blocks = append(s.texts.blocks, h)
-	placed := schedule.Placed{Block: len(s.texts.blocks) - 1, Form: quire.RenditionFull}
-	s.ctx.Enter(schedule.Block{
-		Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil,
-	}, folded{s.texts}.Hash(placed))
+	b := schedule.Block{Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil}
+	if len(pages) == 0 && p.Kind != quire.PartThinking {
+		s.ctx.Add(b)
+		return
+	}
+	s.ctx.Enter(b, folded{s.texts}.Hash(schedule.Placed{Block: len(s.texts.blocks) - 1, Form: quire.RenditionFull}))
 }
 
 // index makes what a block says findable as a source. Arguments of calls are

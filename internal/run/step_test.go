@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/assemble"
+	"github.com/quire-agent/quire/internal/ingest"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/rendition"
@@ -29,7 +30,7 @@ func newTestStep(t *testing.T, set schedule.Settings) (*Step, assemble.Head) {
 	set.Table, set.Care, set.Notice = table, schedule.DefaultCare, Notice
 	s := NewStep(Parts{
 		Terms: Terms{Terms: schedule.Terms{Rates: profile.Rates, Rules: profile.Rules, Life: profile.Life, Prefix: 1_000}, Settings: set, Own: true},
-		Count: counter, Maker: rendition.NewMaker(secret.NewFinder(), counter, rendition.Recall), Model: "claude-opus-4-6",
+		Count: counter, Cut: &ingest.Cutter{}, Maker: rendition.NewMaker(secret.NewFinder(), counter, rendition.Recall), Model: "claude-opus-4-6",
 		Frame: func(source, text string) string { return "<quire source=" + source + ">\n" + text + "\n</quire>" },
 	})
 	head := assemble.Head{
@@ -81,8 +82,8 @@ func TestStepFoldsWhatLiesIdle(t *testing.T) {
 		}
 		now = now.Add(time.Hour)
 	}
-	if kinds[quire.EpochFree] < 20 {
-		t.Errorf("epochs %v: want a free one nearly every turn", kinds)
+	if kinds[quire.EpochFree] < 12 {
+		t.Errorf("epochs %v: want a free one in every turn that has something to let go", kinds)
 	}
 	said := fmt.Sprintf("%+v", last.Messages)
 	for turn := range 30 {

@@ -15,11 +15,12 @@ import (
 // All costs are in the unit of the rates. An Account must not be used
 // concurrently.
 type Account struct {
-	rates  price.Rates
-	prefix int
-	window int // of the model, in tokens; 0: none is known
-	shadow side
-	live   side
+	rates     price.Rates
+	prefix    int
+	window    int // of the model, in tokens; 0: none is known
+	shadow    side
+	compacted uint64 // how often the shadow was
+	live      side
 }
 
 // Terms are what an account is kept by.
@@ -80,6 +81,13 @@ func (a *Account) Entered(hash uint64, tokens int, made bool) {
 func (a *Account) Sent(at time.Time, keep int, placed []price.Block, tokens, schema int) {
 	a.compact()
 	a.shadow.send(at, a.rates, a.shadow.sent, a.prefix, 0)
+	a.Errand(at, keep, placed, tokens, schema)
+}
+
+// Errand charges a call that would not have been made without us, as the one that
+// follows a recall: the other side does not have it. The arguments are those of
+// Sent.
+func (a *Account) Errand(at time.Time, keep int, placed []price.Block, tokens, schema int) {
 	a.live.out = append(a.live.out[:0], placed...)
 	a.live.tokens = tokens + a.prefix + schema
 	if a.live.schema != schema {
@@ -126,7 +134,8 @@ func (a *Account) compact() {
 		fresh += b.Tokens
 	}
 	s.cost += a.rates.Cost(price.Charge{Read: s.tokens - fresh + a.prefix}, summaryOut)
-	s.out = append([]price.Block{{Hash: uint64(2 + s.sent), Tokens: summaryLeft}}, s.out...)
+	a.compacted++ // each summary is another text
+	s.out = append([]price.Block{{Hash: ^a.compacted, Tokens: summaryLeft}}, s.out...)
 	s.tokens = summaryLeft + fresh
 	s.sent = 1
 }

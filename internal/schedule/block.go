@@ -13,11 +13,6 @@ type Block struct {
 	Fixed  bool           // it keeps its form whatever happens: what the provider binds, opaque items, loaded tool schemas
 }
 
-// result reports whether the block is what a tool returned.
-func (b *Block) result() bool {
-	return b.Part == quire.PartToolResult || (b.Part == quire.PartImage || b.Part == quire.PartDocument) && b.Page.Tool != ""
-}
-
 // A Placed is a block of a stream in the form in which it stands.
 type Placed struct {
 	Block  int // its number in the order of entering, from 0; -1 where Span is set

@@ -31,10 +31,8 @@ func (s *Scheduler) demote(now Moment, from int, weight float64) {
 			first = min(first, i)
 		}
 	}
-	if first < len(s.stream) {
-		s.forgetThinking(first)
-		s.sweep(first)
-	}
+	s.forgetThinking(first)
+	s.sweep(first)
 }
 
 // A verdict is what becomes of a placed block.
@@ -52,12 +50,12 @@ type verdict struct {
 // epoch with what it would cost to miss it.
 func (s *Scheduler) judge(i int, now Moment, weight float64) verdict {
 	p := s.stream[i]
-	if p.Block < 0 || !p.Form.Resident() {
+	if !p.Form.Resident() { // a fold holds no content either
 		return verdict{}
 	}
 	b := &s.blocks[p.Block]
 	to := lowest(b)
-	if b.Fixed || b.Call >= now.Call || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
+	if b.Fixed || s.unseen(i, now.Call) || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
 		return verdict{}
 	}
 	v := verdict{to: to, tokens: s.size(p.Block, to)}
@@ -78,7 +76,7 @@ func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment, weight floa
 	switch kind := KindOf(b); {
 	case slices.Contains(s.set.Spared, kind):
 	case kind == KindThinking || b.Page.Number == 0:
-		v.goes, v.net = true, gain
+		v.goes, v.net, v.reason = true, gain, "nothing refers to it again"
 	case kind == KindText || kind == KindArgs:
 		v.goes, v.net = now.Call-b.Call > ownWords, gain
 		v.reason = fmt.Sprintf("the model's own words, %d calls ago", now.Call-b.Call)
@@ -141,9 +139,10 @@ const (
 	usualWeight = 2
 )
 
-// horizon is the expected number of calls to the next epoch.
+// horizon is the expected number of calls to the next chance to let a page go: a
+// cold call, or an epoch for another reason.
 func (s *Scheduler) horizon(call int) int {
-	return (usualGap*usualWeight + call) / (usualWeight + len(s.epochs))
+	return (usualGap*usualWeight + call) / (usualWeight + s.chances)
 }
 
 // lower gives the block at place i its verdict's form.

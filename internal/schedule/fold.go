@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -22,13 +23,19 @@ const foldTurns = 8
 // pages that hold no content any more, and with all also those that do. The
 // turn at hand and the one before it stay; so do the user's newest words, what
 // is pinned, and what keeps its form.
-func (s *Scheduler) fold(now Moment, all bool) {
+func (s *Scheduler) fold(now Moment, all bool) { s.foldBefore(now, now.Turn-1, all) }
+
+// foldTurn folds what no call needs to see also of the turn at hand and of the
+// one before it: a loop may be longer than a window.
+func (s *Scheduler) foldTurn(now Moment) { s.foldBefore(now, now.Turn+1, true) }
+
+func (s *Scheduler) foldBefore(now Moment, before int, all bool) {
 	stays := s.staying(now, all)
 	keep, first := s.protected(now), len(s.stream)
 	out := make([]Placed, 0, len(s.stream))
 	i := 0
-	for i < keep && s.turnOf(i) < now.Turn-1 {
-		end := s.runEnd(i, keep, now.Turn-1, stays)
+	for i < keep && s.turnOf(i) < before {
+		end := s.runEnd(i, keep, before, stays)
 		kept, changed := s.foldRun(i, end)
 		if changed {
 			first = min(first, len(out))
@@ -112,13 +119,11 @@ func (sp *Span) cover(block int, page quire.PageNumber) {
 	if sp.FirstBlock < 0 {
 		sp.FirstBlock = block
 	}
-	sp.LastBlock = block
+	sp.LastBlock = max(sp.LastBlock, block) // what was paged in stands behind later blocks
 	if page == 0 {
 		return
 	}
-	if sp.FirstPage == 0 || page < sp.FirstPage {
-		sp.FirstPage = page
-	}
+	sp.FirstPage = min(cmp.Or(sp.FirstPage, page), page)
 	sp.LastPage = max(sp.LastPage, page)
 }
 
@@ -134,44 +139,68 @@ func (s *Scheduler) note(old []Placed) {
 	}
 }
 
-// staying marks the blocks that a fold leaves: the user's own words, the newest
-// first up to their share of the bound, pinned pages, fixed blocks, and unless
-// all go the pages of which a block still holds content.
+// staying marks the blocks that a fold leaves: the user's own words, those of the
+// last two turns and the newest others up to their share of the bound, pinned
+// pages, fixed blocks, what is protected, and unless all go the pages of which a block still holds content.
+// Of a response with its results all stays or all goes (I2).
 func (s *Scheduler) staying(now Moment, all bool) map[int]bool {
-	out, full := map[int]bool{}, map[quire.PageNumber]bool{}
-	room := int(s.set.User * budgetShare * float64(s.bound()))
+	out, units, unitOf := map[int]bool{}, map[int]bool{}, s.units()
+	room, keep := int(s.set.User*budgetShare*float64(s.bound())), s.protected(now)
 	for i := len(s.stream) - 1; i >= 0; i-- {
 		p := s.stream[i]
 		if p.Block < 0 {
 			continue
 		}
 		b := &s.blocks[p.Block]
-		if b.Part == quire.PartUser && p.Tokens <= room {
+		words := b.Part == quire.PartUser
+		if words && (p.Tokens <= room || b.Turn >= now.Turn-1) {
 			room -= p.Tokens
 			out[p.Block] = true
 		}
-		if b.Fixed || s.pinned(b.Page.Number, now.Call) {
+		held := !all && !words && p.Form.Resident() && b.Page.Number > 0
+		if i >= keep || held || b.Fixed || s.pinned(b.Page.Number, now.Call) {
 			out[p.Block] = true
-		}
-		if p.Form.Resident() && b.Part != quire.PartUser && b.Page.Number > 0 {
-			full[b.Page.Number] = !all
+			units[unitOf(b)] = true
 		}
 	}
 	for _, p := range s.stream {
-		if p.Block >= 0 && full[s.blocks[p.Block].Page.Number] {
+		if p.Block >= 0 && units[unitOf(&s.blocks[p.Block])] {
 			out[p.Block] = true
 		}
 	}
 	return out
 }
 
+// units tells which response a block belongs to, by the call that gave it; a
+// result belongs to the response that made its call. What belongs to none has a
+// number below zero of its own.
+func (s *Scheduler) units() func(*Block) int {
+	by := map[quire.PageNumber]int{}
+	for _, p := range s.stream {
+		if p.Block >= 0 && s.blocks[p.Block].Part == quire.PartToolCall {
+			by[s.blocks[p.Block].Page.Number] = s.blocks[p.Block].By
+		}
+	}
+	return func(b *Block) int {
+		if n, ok := by[b.Page.Number]; ok && b.Page.Number > 0 {
+			return n
+		}
+		if b.By >= 0 {
+			return b.By
+		}
+		return -1 - int(b.Page.Number)
+	}
+}
+
 // bound is the size that the stream may have.
 func (s *Scheduler) bound() int {
 	switch {
-	case s.set.Budget > 0 && (s.set.Window == 0 || s.set.Budget < s.set.Window):
-		return s.set.Budget
-	default:
+	case s.budget <= 0:
 		return s.set.Window
+	case s.set.Window == 0:
+		return s.budget
+	default:
+		return min(s.budget, s.set.Window)
 	}
 }
 
@@ -207,11 +236,11 @@ func (s *Scheduler) join() {
 	s.joinOldest(folds - folds/3)
 }
 
-// joinOldest makes one fold of the oldest n.
+// joinOldest makes one fold of the oldest n, where that is shorter.
 func (s *Scheduler) joinOldest(n int) {
 	whole := Span{First: -1, Level: 2, FirstBlock: -1}
 	var rest []Placed
-	at := -1
+	at, apart := -1, 0
 	for _, p := range s.stream {
 		if p.Block >= 0 || n == 0 {
 			rest = append(rest, p)
@@ -223,10 +252,14 @@ func (s *Scheduler) joinOldest(n int) {
 			rest = append(rest, Placed{})
 		}
 		whole.add(p.Span)
-		s.net -= p.Tokens
+		apart += p.Tokens
 	}
-	rest[at] = Placed{Block: -1, Form: quire.RenditionCard, Tokens: s.forms.Fold(whole), Span: whole}
-	s.net += rest[at].Tokens
+	card := s.forms.Fold(whole)
+	if card >= apart {
+		return
+	}
+	rest[at] = Placed{Block: -1, Form: quire.RenditionCard, Tokens: card, Span: whole}
+	s.net += card - apart
 	s.adopt(rest, at)
 }
 

@@ -28,7 +28,7 @@ func (s *Scheduler) Epochs() int { return len(s.epochs) }
 func (s *Scheduler) Case(i int, now Moment) Case {
 	b := &s.blocks[i]
 	c := Case{Kind: KindOf(b), Size: sizeStep(b.Tokens), Idle: now.Call - b.Call}
-	if u := s.pages[b.Page.Number]; u != nil && b.Page.Number > 0 {
+	if u := s.pages[b.Page.Number]; u != nil {
 		c.Idle = now.Call - u.last
 		c.Quoted = uint8(min(u.quoted, quotings-1))
 		c.Heat = heatStep(u.heat)

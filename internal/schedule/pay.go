@@ -17,7 +17,6 @@ func (s *Scheduler) pay(now Moment) {
 	s.begin(quire.EpochPaid, "what is idle costs more to carry than to write the rest again")
 	s.demote(now, cut, 1)
 	s.plan.price, s.plan.saves = price, saves
-	s.settle()
 }
 
 // turned reports whether a user message entered with this call.

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -15,25 +16,39 @@ const (
 	budgetShare = .6
 )
 
+// relievedShare is the most of its bound that a full stream may be left with, as
+// far as what is protected allows it (design, I7).
+const relievedShare = .5
+
 // Plan decides the prompt of a call. What entered since the last plan is shown
 // in full or as it was admitted; older blocks lose their form only at an epoch,
 // which begins when nothing is lost by it, when it must, or when it pays.
 func (s *Scheduler) Plan(now Moment) Plan {
 	before := s.net
 	if now.Call > 0 {
-		s.restore()
+		s.restore(now)
+		was, net := s.plan, s.net
 		s.decide(now)
+		if s.net == net { // an epoch that changes nothing is none
+			s.plan = was
+		}
+		if s.plan.kind != "" {
+			s.plan.reason += s.spiral.told()
+		}
 	}
 	notice := s.notice(now)
 	p := Plan{
 		Notice: notice, Keep: s.dirty, Placed: s.stream[s.dirty:], Before: before, After: s.net,
 		Kind: s.plan.kind, Reason: s.plan.reason, Decisions: s.plan.decisions, Price: s.plan.price, Saves: s.plan.saves,
 	}
+	if p.Kind != "" || now.Cold != "" {
+		s.chances++
+	}
 	if p.Kind != "" {
 		s.began(now.Call)
 		s.fresh = false
 	}
-	s.dirty, s.plan = len(s.stream), pending{}
+	s.dirty, s.plan, s.paged = len(s.stream), pending{}, nil
 	return p
 }
 
@@ -54,9 +69,9 @@ func (s *Scheduler) decide(now Moment) {
 	case now.Cold != "":
 		s.free(now)
 	case full:
-		s.press(now, quire.EpochForced, "the window is full", int(windowShare*float64(s.set.Window)))
+		s.press(now, quire.EpochForced, "the window is full", s.relieved())
 	case s.over() > 0 && s.bought(now, s.over()):
-	case s.set.Paid && s.fresh:
+	case s.set.Paid:
 		s.pay(now)
 	}
 }
@@ -66,8 +81,8 @@ func (s *Scheduler) decide(now Moment) {
 // part of the window that is better kept free. It is 0 where it exceeds none.
 func (s *Scheduler) over() int {
 	switch {
-	case s.set.Budget > 0 && s.net > s.set.Budget && s.entered > s.set.Window:
-		return s.set.Budget
+	case s.budget > 0 && s.net > s.budget && s.entered > s.set.Window:
+		return s.budget
 	case s.set.Room > 0 && s.net > s.set.Room:
 		return s.set.Room
 	default:
@@ -75,31 +90,71 @@ func (s *Scheduler) over() int {
 	}
 }
 
-// free is an epoch at a call whose prompt is written anyway.
+// free is an epoch at a call whose prompt is written anyway. One that frees less
+// than it brings in would make each later call dearer: it does not begin.
 func (s *Scheduler) free(now Moment) {
+	if s.over() == 0 && (s.set.Window <= 0 || s.net <= s.set.Window) && s.frees(now) <= s.brings() {
+		return
+	}
 	s.begin(quire.EpochFree, now.Cold)
 	s.demote(now, 0, 1)
 	switch {
 	case s.set.Window > 0 && s.net > s.set.Window:
-		s.press(now, quire.EpochForced, "the window is full", int(windowShare*float64(s.set.Window)))
+		s.press(now, quire.EpochForced, "the window is full", s.relieved())
 	case s.over() > 0:
 		s.press(now, quire.EpochFree, now.Cold+", and the stream is larger than its budget", int(budgetShare*float64(s.over())))
 	}
-	s.settle()
+}
+
+// frees is how many tokens an epoch would take out now. Thinking that
+// would go besides is not counted.
+func (s *Scheduler) frees(now Moment) (tokens int) {
+	keep := s.protected(now)
+	for i := range keep {
+		if v := s.judge(i, now, 1); v.goes {
+			tokens += s.stream[i].Tokens - v.tokens
+		}
+	}
+	return tokens
+}
+
+// brings is how many tokens an epoch adds by itself.
+func (s *Scheduler) brings() int {
+	if len(s.epochs) == 0 {
+		return s.set.Notice + s.set.Schema
+	}
+	return s.set.Notice
 }
 
 // bought is an epoch for a bound that does not have to be kept: it waits until
-// the account can pay for it.
+// the account can pay for it. What it costs is known when it is made, since more
+// may stay than was aimed at; what cannot be paid is taken back.
 func (s *Scheduler) bought(now Moment, bound int) bool {
 	target := budgetShare * float64(bound)
-	cost := s.rewrite(now, target)
-	if now.Account < cost {
+	if now.Account < s.rewrite(now, target) {
 		return false
 	}
+	was := *s
+	s.stream, s.at = slices.Clone(s.stream), slices.Clone(s.at)
 	s.press(now, quire.EpochPaid, "the stream is larger than its budget", int(target))
+	cost := s.rewrite(now, float64(s.rewritten(now)))
+	if now.Account < cost {
+		*s = was
+		return false
+	}
 	s.plan.price = cost
-	s.settle()
 	return true
+}
+
+// rewritten is how many tokens that were in the prompt before are sent anew. What
+// is new is written anyway.
+func (s *Scheduler) rewritten(now Moment) (tokens int) {
+	for i := s.dirty; i < len(s.stream); i++ {
+		if p := s.stream[i]; p.Block < 0 || !s.unseen(i, now.Call) {
+			tokens += p.Tokens
+		}
+	}
+	return tokens
 }
 
 // rewrite is the price of writing what stays again instead of reading it. The
@@ -120,13 +175,6 @@ func (s *Scheduler) begin(kind, reason string) {
 	}
 }
 
-// settle takes an epoch back that changed nothing.
-func (s *Scheduler) settle() {
-	if len(s.plan.decisions) == 0 && s.dirty >= len(s.stream) {
-		s.plan = pending{}
-	}
-}
-
 // relief is by how much the weight of faults shrinks at each step of an epoch
 // under pressure: all thresholds move together, which replays showed to be far
 // better than the oldest first.
@@ -139,6 +187,7 @@ const (
 // be needed, then by folding old turns.
 func (s *Scheduler) press(now Moment, kind, why string, target int) {
 	s.begin(kind, fmt.Sprintf("%s: %d tokens", why, s.net))
+	s.calm()
 	weight := 1.0
 	for range reliefSteps {
 		s.demote(now, 0, weight)
@@ -151,10 +200,15 @@ func (s *Scheduler) press(now Moment, kind, why string, target int) {
 		weight *= relief
 	}
 	s.fold(now, true)
+	if s.net > max(target, int(relievedShare*float64(s.bound()))) {
+		s.foldTurn(now)
+	}
 }
 
 // protected is the first place that an epoch leaves alone (design, I11): from
-// the last two results on, with all that no call has shown yet.
+// the last two results on, with all that no call has shown yet. A page that was
+// shown again is no result of its own, and neither is an image that came with
+// one.
 func (s *Scheduler) protected(now Moment) int {
 	keep, results := len(s.stream), 0
 	for i := len(s.stream) - 1; i >= 0; i-- {
@@ -163,13 +217,20 @@ func (s *Scheduler) protected(now Moment) int {
 			break
 		}
 		b := &s.blocks[p.Block]
-		if results >= 2 && b.Call < now.Call {
+		if results >= 2 && !s.unseen(i, now.Call) {
 			break
 		}
-		if b.result() {
+		if b.Part == quire.PartToolResult && !s.again[p.Block] {
 			results++
 		}
 		keep = i
 	}
 	return keep
+}
+
+// unseen reports whether no call has shown yet what stands at a place: it entered
+// since the last one, or was paged in.
+func (s *Scheduler) unseen(i, call int) bool {
+	n := s.stream[i].Block
+	return s.blocks[n].Call >= call || s.at[n] == i && slices.Contains(s.paged, n)
 }

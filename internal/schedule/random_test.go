@@ -30,7 +30,9 @@ func newTest(t testing.TB, set Settings) *Scheduler {
 	return forms.s
 }
 
-func claude() price.Prices { return price.Prices{Input: 1, Read: .1, Write: 1.25, Write1h: 2, Output: 5} }
+func claude() price.Prices {
+	return price.Prices{Input: 1, Read: .1, Write: 1.25, Write1h: 2, Output: 5}
+}
 
 // A session is a random one: turns of calls with results, text, thinking,
 // images, pauses, references, giant items, storms of parallel calls.
@@ -55,7 +57,9 @@ func (x *session) next(kind quire.PageKind, action quire.Action, target string, 
 	return quire.Page{Number: x.page, Kind: kind, Class: quire.ClassSource, Tool: string(action), Action: action, Target: target, Tokens: tokens}
 }
 
-func (x *session) user(tokens int) { x.enter(quire.PartUser, x.next(quire.PageUser, "", "", tokens), tokens, -1) }
+func (x *session) user(tokens int) {
+	x.enter(quire.PartUser, x.next(quire.PageUser, "", "", tokens), tokens, -1)
+}
 
 // answer is what a call answered, and the results that follow it.
 func (x *session) answer(t *rapid.T) {
@@ -179,7 +183,7 @@ func settings(t *rapid.T) Settings {
 	}
 }
 
-// failures.md A4, A5, A11, A16, A21, A31, A32, A33: plans only append within an
+// failures.md A4, A5, A11, A16, A21, A31, A32, A33, A47: plans only append within an
 // epoch, forms change at epochs only, nothing is lost, no epoch without funds.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"slices"
+
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -15,6 +17,7 @@ type Settings struct {
 	Care   float64 // how many times its price a strict need weighs that is not served
 	Paid   bool    // epochs may be paid for from the account where big idle tails pay
 	Notice int     // tokens of the line that tells of an epoch, 0: none
+	Schema int     // tokens that the first epoch adds to the constant part of the prompt: the tool for recalling
 	Spared []Kind  // kinds of blocks that an epoch does not lower one by one; folds under pressure take them still
 	User   float64 // share of the budget that the user's own words may take, the newest first
 }
@@ -23,7 +26,7 @@ type Settings struct {
 // the recorded sessions stay below the faults that were aimed at
 // (docs/scheduler.md has the curve).
 const (
-	DefaultCare = 80
+	DefaultCare = 68
 	PaidCare    = 50 // where epochs may be paid for
 	defaultUser = .25
 )
@@ -74,7 +77,12 @@ type Scheduler struct {
 	undo    int    // the epoch that the next plan undoes, 0 for none
 	pins    map[quire.PageNumber]int
 	drops   map[quire.PageNumber]bool
-	fresh   bool // blocks entered since the last epoch
+	again   map[int]bool // blocks that were shown again
+	fresh   bool         // blocks entered since the last epoch
+	paged   []int        // blocks paged in since the last plan
+	budget  int          // that of the settings, or what it grew to
+	spiral  spiral
+	chances int // calls at which pages could go
 	plan    pending
 }
 
@@ -99,7 +107,7 @@ func New(set Settings, forms Forms) *Scheduler {
 	if set.User == 0 {
 		set.User = defaultUser
 	}
-	return &Scheduler{set: set, forms: forms, pages: map[quire.PageNumber]*usage{}, edited: map[string]int{}, pins: map[quire.PageNumber]int{}, drops: map[quire.PageNumber]bool{}}
+	return &Scheduler{set: set, forms: forms, pages: map[quire.PageNumber]*usage{}, edited: map[string]int{}, pins: map[quire.PageNumber]int{}, drops: map[quire.PageNumber]bool{}, again: map[int]bool{}, budget: set.Budget}
 }
 
 // Enter appends a block to the stream and returns its number.
@@ -141,9 +149,11 @@ func (s *Scheduler) use(page quire.PageNumber, call, turn, quoted int) {
 // PageIn appends a block once more, in full. It is used when a page was asked
 // for again; its first place keeps its form.
 func (s *Scheduler) PageIn(i int) {
-	s.at[i] = len(s.stream)
+	s.at[i], s.again[i] = len(s.stream), true
 	s.stream = append(s.stream, Placed{Block: i, Form: quire.RenditionFull, Tokens: s.blocks[i].Tokens})
 	s.net += s.blocks[i].Tokens
+	s.paged = append(s.paged, i)
+	s.fault(s.blocks[i].Page.Number)
 }
 
 // Lowered reports whether block i is in the stream in a form that holds no
@@ -168,26 +178,42 @@ func (s *Scheduler) Drop(page quire.PageNumber) {
 	delete(s.pins, page)
 }
 
-// Rewind takes out all blocks from number keep on: the user went back. Folds
-// that stand for some of them stay as long as they stand for others.
+// Rewind takes out all blocks from number keep on, with what entered or was
+// shown again behind the first of them: the user went back. Folds that stand for
+// some of them stay as long as they stand for others.
 func (s *Scheduler) Rewind(keep int) {
-	n := len(s.stream)
-	for n > 0 && s.stream[n-1].Block >= keep {
-		n--
-	}
-	s.cut(n)
 	s.rewindPasts(keep)
-	s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
+	if n := upTo(s.stream, keep); n < len(s.stream) {
+		s.cut(n)
+		s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
+	}
 }
 
+// upTo is how many places of a stream stand before the first that shows nothing
+// but blocks from number keep on.
+func upTo(stream []Placed, keep int) int {
+	n := slices.IndexFunc(stream, func(p Placed) bool { return max(p.Block, p.Span.FirstBlock) >= keep })
+	if n < 0 {
+		return len(stream)
+	}
+	return n
+}
+
+// cut takes out the places from n on. A block that stands before them too is
+// found there again.
 func (s *Scheduler) cut(n int) {
 	for _, p := range s.stream[n:] {
 		s.net -= p.Tokens
-		if p.Block >= 0 && s.at[p.Block] >= n {
+		if p.Block >= 0 {
 			s.at[p.Block] = -1
 		}
 	}
 	s.stream = s.stream[:n]
+	for i, p := range s.stream {
+		if p.Block >= 0 {
+			s.at[p.Block] = i
+		}
+	}
 	s.dirty = min(s.dirty, n)
 }
 

@@ -93,11 +93,6 @@ func heatStep(heat float64) uint8 {
 	return step(ends[:], heat)
 }
 
-// chance is that of a need at one call, idle counted up to it.
-func (f *Factors) chance(c Case, idle int) float64 {
-	return f.base(c) * f.Idle[c.group()][idleStep(idle)]
-}
-
 func (f *Factors) base(c Case) float64 {
 	return f.Kind[c.Kind][c.Quoted] * f.Size[c.group()][c.Size] * f.Edit[c.Edit] * f.Turn[c.Turn] * f.Heat[c.Heat]
 }

@@ -101,22 +101,35 @@ func (s *Scheduler) since(p Placed, blocks int) bool {
 	return p.Block >= blocks && !notice
 }
 
-// restore undoes the epoch that the user wants undone.
-func (s *Scheduler) restore() {
+// restore undoes the epoch that the user wants undone, unless that changes nothing.
+func (s *Scheduler) restore(now Moment) {
 	p, ok := s.before(s.undo)
 	if !ok {
 		return
 	}
-	s.remember()
-	s.plan.kind, s.plan.reason = quire.EpochUndo, fmt.Sprintf("epoch %d is undone by the user", s.undo)
-	s.undo = 0
 	out := s.restored(p)
 	first := s.common(out)
-	s.noteRestored(out)
-	s.net = sizeOf(out)
-	s.adopt(out, first)
-	s.forgetThinking(first)
-	s.sweep(first)
+	if first < max(len(out), len(s.stream)) {
+		s.remember()
+		s.plan.kind, s.plan.reason = quire.EpochUndo, fmt.Sprintf("epoch %d is undone by the user", s.undo)
+		s.noteRestored(out)
+		before, kept := float64(s.net), float64(sizeOf(out[:first]))
+		s.net = sizeOf(out)
+		s.adopt(out, first)
+		s.forgetThinking(first)
+		s.sweep(first)
+		s.plan.price = backAgain(now, before, float64(s.net), kept)
+	}
+	s.undo = 0
+}
+
+// backAgain is what a call costs more that sends another stream than it would have,
+// of which a number of tokens stand as they did.
+func backAgain(now Moment, before, then, kept float64) float64 {
+	if now.Cold != "" {
+		return now.Write * (then - before)
+	}
+	return now.Write*(then-kept) - now.Prices.Read*(before-kept)
 }
 
 // noteRestored enters the decisions that an undone epoch makes.
@@ -141,8 +154,6 @@ func (s *Scheduler) noteRestored(out []Placed) {
 func (s *Scheduler) rewindPasts(keep int) {
 	for i := range s.pasts {
 		p := &s.pasts[i]
-		for n := len(p.stream); n > 0 && p.stream[n-1].Block >= keep; n-- {
-			p.stream = p.stream[:n-1]
-		}
+		p.stream = p.stream[:upTo(p.stream, keep)]
 	}
 }

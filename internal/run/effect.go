@@ -1,0 +1,87 @@
+package run
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/tool"
+	"github.com/quire-agent/quire/internal/undo"
+)
+
+// An EffectRecord is what a tool call did outside the stream: what it changed in
+// the project, with the old bytes in the pool, or which version of a file the
+// model saw by it. It is written before the result of the call.
+type EffectRecord struct {
+	quire.Stamp
+	Turn    int             `json:"turn"` // of the session, from 1
+	ToolUse string          `json:"toolUse"`
+	Changes []undo.Change   `json:"changes,omitempty"`
+	Gaps    []undo.Conflict `json:"gaps,omitempty"` // what of it cannot be put back
+	Path    string          `json:"path,omitempty"` // that was read
+	Version quire.Hash      `json:"version,omitzero"`
+}
+
+// An UndoneRecord says that the user had what turns changed put back.
+type UndoneRecord struct {
+	quire.Stamp
+	Turns []int `json:"turns"`
+	undo.Report
+}
+
+// effect records what a call did besides its result.
+func (l *Loop) effect(c quire.Block, want tool.Want, res tool.Result) error {
+	e := EffectRecord{Stamp: quire.Stamp{At: l.now()}, Turn: l.turn, ToolUse: c.ToolUse, Changes: res.Effects, Gaps: res.Gaps}
+	if len(want.Reads) == 1 && res.Read != (quire.Hash{}) {
+		e.Path, e.Version = want.Reads[0], res.Read
+	}
+	if len(e.Changes)+len(e.Gaps) == 0 && e.Path == "" {
+		return nil
+	}
+	return l.Record.Record(quire.RecordEffect, e)
+}
+
+// recalled records that a page was needed and did not stand in the prompt, and
+// that it is there again, or lines of it.
+func (l *Loop) recalled(c quire.Block, res tool.Result) error {
+	var args recallArgs
+	if json.Unmarshal([]byte(c.Text), &args) != nil || args.Page == "" {
+		return nil
+	}
+	ref, err := quire.ParsePageRef(args.Page)
+	if err != nil {
+		return nil // the answer says so
+	}
+	from, ok := l.Step.form(ref.Page)
+	if !ok || from.Resident() {
+		return nil
+	}
+	stamp, call, tokens := quire.Stamp{At: l.now()}, callID(l.calls), l.Step.count.Count(res.Text)
+	fault := quire.FaultRecord{Stamp: stamp, Call: call, Page: ref.Page, Lines: ref.Lines, From: from, Since: l.Step.since(ref.Page), Reread: tokens, Trips: 1}
+	if err := l.Record.Record(quire.RecordFault, fault); err != nil {
+		return err
+	}
+	in := quire.PageInRecord{Stamp: stamp, Call: callID(l.calls + 1), How: quire.PageInFault, Page: ref.Page, Lines: ref.Lines, Tokens: tokens, Reason: "the model asked for it"}
+	return l.Record.Record(quire.RecordPageIn, in)
+}
+
+// since is how many calls ago a page lost its content, 0 where it did not.
+func (s *Step) since(n quire.PageNumber) int {
+	if went, ok := s.went[n]; ok {
+		return s.calls - went
+	}
+	return 0
+}
+
+func callID(n int) string { return fmt.Sprintf("c%d", n) }
+
+// form is the one in which a page stands in the prompt; ok is false where there is
+// no such page.
+func (s *Step) form(n quire.PageNumber) (form quire.Rendition, ok bool) {
+	for i := len(s.texts.blocks) - 1; i >= 0; i-- {
+		if h := &s.texts.blocks[i]; h.page.Number == n && (h.piece.Kind != quire.PartToolCall || h.page.Kind == quire.PageWritten) {
+			return s.ctx.Weigh(i, max(s.turn, 0)).From, true
+		}
+	}
+	return "", false
+}
