@@ -9,7 +9,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint vet bench bench-pool schema
+.PHONY: help build demo demo-audit test race lint vet bench bench-pool mutate schema
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -17,7 +17,10 @@ help: ## show this list
 build: ## build bin/quire, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/quire
 
-demo: build ## audit a small session that is in the repository
+demo: build ## show the agent at work, without a key and without a network
+	@$(BIN) demo
+
+demo-audit: build ## audit a small session that is in the repository
 	@echo
 	@echo 'A coding agent fixed two small bugs in one afternoon. What did that cost, what was'
 	@echo 'paid for more than once, and what would have been cheaper? From its log alone:'
@@ -45,6 +48,9 @@ bench: ## run the benchmarks
 
 bench-pool: ## measure a generated pool of a million pages (minutes, 2 GB of disk)
 	QUIRE_MILLION=1 $(GO) test -run '^$$' -bench Million -timeout 60m $(PKG)
+
+mutate: ## change each decision of the scheduler and list the changes that no test notices (minutes)
+	QUIRE_MUTATE=1 $(GO) test -count=1 -timeout 60m -run Killed -v ./internal/mutate
 
 schema: ## write docs/settings.schema.json anew
 	$(GO) run ./cmd/quire config schema > docs/settings.schema.json

@@ -278,6 +278,8 @@ func TestEveryNameIsDeclared(t *testing.T) {
 	s.Bool(UTC)
 	s.Text(Color)
 	s.Int(AuditDays)
+	s.Name(Model)
+	s.Name(ModelURL)
 	if got := s.Int(Budget); got != 0 {
 		t.Errorf("budget = %d by default", got)
 	}

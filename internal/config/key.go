@@ -15,6 +15,7 @@ type (
 	IntKey  string // a whole number
 	TextKey string // one of a few words
 	PathKey string // a file or folder; "" is none
+	NameKey string // words that mean something to their reader; "" is none
 )
 
 // The keys.
@@ -25,6 +26,8 @@ const (
 	Prices    PathKey = "prices"
 	AuditDays IntKey  = "audit.days"
 	Budget    IntKey  = "budget"
+	Model     NameKey = "model"
+	ModelURL  NameKey = "model.url"
 )
 
 // A Reach says from where a key may be set, besides by flag. Each reach includes
@@ -47,6 +50,7 @@ const (
 	TypeInt  Type = "integer"
 	TypeText Type = "string"
 	TypePath Type = "path" // a string in JSON
+	TypeName Type = "name" // a string in JSON
 )
 
 // A Key declares one setting.
@@ -77,6 +81,10 @@ func Keys() []Key {
 			Help: "how many days back quire audit looks when it searches for logs itself"},
 		{Name: string(Budget), Type: TypeInt, Default: "0", Reach: ReachProject, Flag: "budget",
 			Help: "tokens a context policy may keep in the prompt; 0 means 80000, or 40000 for endless"},
+		{Name: string(Model), Type: TypeName, Reach: ReachUser, Flag: "model",
+			Help: "model that does the work: PROVIDER/MODEL of `quire models`"},
+		{Name: string(ModelURL), Type: TypeName, Reach: ReachUser, Flag: "base-url",
+			Help: "address of the model's provider, or a list of PROVIDER=URL"},
 	}
 }
 
@@ -164,7 +172,7 @@ func (k Key) JSON(text string) json.RawMessage {
 }
 
 func (k Key) jsonType() Type {
-	if k.Type == TypePath {
+	if k.Type == TypePath || k.Type == TypeName {
 		return TypeText
 	}
 	return k.Type

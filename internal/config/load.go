@@ -228,6 +228,9 @@ func (s *Settings) Text(k TextKey) string { return s.find(string(k)).Value }
 // Path is the value of a key: absolute, or "" for none.
 func (s *Settings) Path(k PathKey) string { return s.find(string(k)).Value }
 
+// Name is the value of a key, "" for none.
+func (s *Settings) Name(k NameKey) string { return s.find(string(k)).Value }
+
 // Int is the value of a key.
 func (s *Settings) Int(k IntKey) int {
 	n, err := strconv.Atoi(s.find(string(k)).Value)

@@ -19,9 +19,13 @@ const (
 
 // act runs the calls of an answer in their order and enters their results. Each
 // call gets exactly one result, also when it was denied, is unknown, or the
-// context ended before it.
+// context ended before it. What the model wants is durable before anything is
+// done, and what was changed before anything else is.
 func (l *Loop) act(ctx context.Context, r quire.Reply) error {
 	calls := toolCalls(r)
+	if err := l.sync(); err != nil {
+		return err
+	}
 	for i, c := range calls {
 		err := ctx.Err()
 		var res tool.Result

@@ -20,6 +20,7 @@ const (
 	MaxAttached = 64 << 10
 	MaxListed   = 24 << 10
 	maxMentions = 32
+	maxRead     = 8 << 20 // bytes of a file that is looked at
 )
 
 // A Mention is a file or folder that the user's words refer to: @path, @dir/,
@@ -99,7 +100,6 @@ func linesOf(text string) (quire.Range, bool) {
 // A Project is the folder that references stay in. fence.Fence is one.
 type Project interface {
 	Resolve(path string) (string, error)
-	Dir() string
 }
 
 // Attach is what the references of the user's words stand for, a block each. What
@@ -133,6 +133,8 @@ func content(p Project, files fs.FS, m Mention) (string, error) {
 		return listed(files, name, m)
 	case !info.Mode().IsRegular():
 		return "", fmt.Errorf("it is no regular file")
+	case info.Size() > maxRead:
+		return "", fmt.Errorf("it has %d bytes; the tool read shows parts of it", info.Size())
 	}
 	return read(files, name, m)
 }

@@ -104,7 +104,7 @@ func (l *Loop) ask(ctx context.Context, c quire.Call) (reply quire.Reply, err er
 func gather(r *quire.Reply, open map[int]int, d quire.Delta) {
 	switch d := d.(type) {
 	case quire.ReplyBegun:
-		r.ID, r.Model, r.Usage = d.ID, d.Model, d.Usage
+		r.ID, r.Model, r.Usage, r.Rest = d.ID, d.Model, d.Usage, d.Rest
 	case quire.BlockBegun:
 		open[d.Index] = len(r.Blocks)
 		r.Blocks = append(r.Blocks, d.Block)
@@ -118,7 +118,7 @@ func gather(r *quire.Reply, open map[int]int, d quire.Delta) {
 			r.Blocks[i].Rest = over(r.Blocks[i].Rest, d.Rest)
 		}
 	case quire.ReplyEnded:
-		r.Stop, r.Usage = d.Stop, d.Usage
+		r.Stop, r.Usage, r.Rest = d.Stop, d.Usage, over(r.Rest, d.Rest)
 	}
 }
 

@@ -38,7 +38,10 @@ func (l *Loop) effect(c quire.Block, want tool.Want, res tool.Result) error {
 	if len(e.Changes)+len(e.Gaps) == 0 && e.Path == "" {
 		return nil
 	}
-	return l.Record.Record(quire.RecordEffect, e)
+	if err := l.Record.Record(quire.RecordEffect, e); err != nil || len(e.Changes) == 0 {
+		return err
+	}
+	return l.sync()
 }
 
 // recalled records that a page was needed and did not stand in the prompt, and

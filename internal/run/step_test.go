@@ -101,7 +101,7 @@ func TestStepFoldsWhatLiesIdle(t *testing.T) {
 
 // A reference keeps a page: what every answer quotes stays when all else goes.
 func TestStepKeepsWhatIsQuoted(t *testing.T) {
-	s, head := newTestStep(t, schedule.Settings{Window: 100_000})
+	s, head := newTestStep(t, schedule.Settings{Window: 1_000_000})
 	now := time.Date(2026, 11, 30, 9, 0, 0, 0, time.UTC)
 	read := func(n int) {
 		use := fmt.Sprintf("t%d", n)

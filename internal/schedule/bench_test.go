@@ -72,7 +72,7 @@ func BenchmarkEpoch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		x.s.stream, x.s.at, x.s.net, x.s.plan = slices.Clone(stream), slices.Clone(at), net, pending{}
-		x.s.demote(now, 0, 1)
+		x.s.demote(now, 0)
 	}
 }
 

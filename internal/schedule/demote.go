@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -21,18 +22,52 @@ const (
 const ownWords = 3
 
 // demote gives blocks that are not protected a lower form where carrying them
-// costs more than missing them would. weight scales what faults count for. Once
+// costs more than missing them would. Once
 // something changed no thinking stays behind it, wherever it stands (I3).
-func (s *Scheduler) demote(now Moment, from int, weight float64) {
+func (s *Scheduler) demote(now Moment, from int) {
 	keep, first := s.protected(now), len(s.stream)
 	for i := from; i < keep; i++ {
-		if v := s.judge(i, now, weight); v.goes {
+		if v := s.judge(i, now); v.goes {
 			s.lower(i, v)
 			first = min(first, i)
 		}
 	}
 	s.forgetThinking(first)
 	s.sweep(first)
+}
+
+// squeeze lowers, beyond what pays, the blocks that cost least to miss for what
+// they free, one after the other until the stream has at most target tokens. It
+// reports whether it lowered any. Blocks that cost the same go in the order of
+// the stream.
+func (s *Scheduler) squeeze(now Moment, target int) bool {
+	type candidate struct {
+		place int
+		v     verdict
+	}
+	var list []candidate
+	for i := range s.protected(now) {
+		if v := s.judge(i, now); v.carry > 0 && (v.goes || v.miss > 0) {
+			list = append(list, candidate{i, v})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		return cmp.Compare((a.v.carry-a.v.net)/a.v.carry, (b.v.carry-b.v.net)/b.v.carry)
+	})
+	first := len(s.stream)
+	for _, c := range list {
+		if s.net <= target {
+			break
+		}
+		s.lower(c.place, c.v)
+		first = min(first, c.place)
+	}
+	if first == len(s.stream) {
+		return false
+	}
+	s.forgetThinking(first)
+	s.sweep(first)
+	return true
 }
 
 // A verdict is what becomes of a placed block.
@@ -48,7 +83,7 @@ type verdict struct {
 
 // judge compares what it costs to carry the block at place i until the next
 // epoch with what it would cost to miss it.
-func (s *Scheduler) judge(i int, now Moment, weight float64) verdict {
+func (s *Scheduler) judge(i int, now Moment) verdict {
 	p := s.stream[i]
 	if !p.Form.Resident() { // a fold holds no content either
 		return verdict{}
@@ -62,10 +97,10 @@ func (s *Scheduler) judge(i int, now Moment, weight float64) verdict {
 	if v.tokens >= p.Tokens {
 		return verdict{}
 	}
-	return s.weigh(v, p, b, now, weight)
+	return s.weigh(v, p, b, now)
 }
 
-func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment, weight float64) verdict {
+func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment) verdict {
 	n := s.horizon(now.Call)
 	gain := float64(p.Tokens-v.tokens) * (now.Write + now.Prices.Read*float64(n))
 	v.carry = gain
@@ -81,24 +116,22 @@ func (s *Scheduler) weigh(v verdict, p Placed, b *Block, now Moment, weight floa
 		v.goes, v.net = now.Call-b.Call > ownWords, gain
 		v.reason = fmt.Sprintf("the model's own words, %d calls ago", now.Call-b.Call)
 	default:
-		s.compare(&v, p, now, gain, weight, n)
+		s.compare(&v, p, now, gain, n)
 	}
 	return v
 }
 
 // compare weighs a fault: its price times its likelihood, in which a need that
 // the model would have to repeat word for word (strict) counts Care times.
-func (s *Scheduler) compare(v *verdict, p Placed, now Moment, gain, weight float64, n int) {
+func (s *Scheduler) compare(v *verdict, p Placed, now Moment, gain float64, n int) {
 	c := s.Case(p.Block, now)
 	strict, wide := s.set.Table.Strict.Within(c, n), s.set.Table.Wide.Within(c, n)
 	fault := now.Prices.Read*float64(s.net+now.Prefix) + faultOutput*now.Prices.Output + now.Write*float64(min(p.Tokens, faultLines))
 	loss := fault * (s.set.Care*strict + wide)
 	v.net = gain - loss
 	v.chance, v.strict, v.miss = wide, strict, fault
-	v.goes = gain > loss*weight
-	if v.goes {
-		v.reason = fmt.Sprintf("%s, unused for %d calls: needed within %d calls with %.1f %%, and %d tokens to carry", c.Kind, c.Idle, n, 100*wide, p.Tokens)
-	}
+	v.goes = gain > loss
+	v.reason = fmt.Sprintf("%s, unused for %d calls: needed within %d calls with %.1f %%, and %d tokens to carry", c.Kind, c.Idle, n, 100*wide, p.Tokens)
 }
 
 // lowest is the form that a block takes when it goes. Of what the model said a

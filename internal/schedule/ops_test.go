@@ -228,7 +228,7 @@ func TestPinsHold(t *testing.T) {
 func bruteCut(s *Scheduler, now Moment) (cut int, price, saves float64) {
 	verdicts := make([]verdict, len(s.stream))
 	for i := range s.protected(now) {
-		verdicts[i] = s.judge(i, now, 1)
+		verdicts[i] = s.judge(i, now)
 	}
 	cut = -1
 	for at := len(s.stream) - 1; at >= 0; at-- {

@@ -15,7 +15,7 @@ func (s *Scheduler) pay(now Moment) {
 		return
 	}
 	s.begin(quire.EpochPaid, "what is idle costs more to carry than to write the rest again")
-	s.demote(now, cut, 1)
+	s.demote(now, cut)
 	s.plan.price, s.plan.saves = price, saves
 }
 
@@ -42,7 +42,7 @@ func (s *Scheduler) bestCut(now Moment) (cut int, price, saves float64) {
 	for i := len(s.stream) - 1; i >= 0; i-- {
 		tokens := float64(s.stream[i].Tokens)
 		if i < keep {
-			if v := s.judge(i, now, 1); v.goes {
+			if v := s.judge(i, now); v.goes {
 				gain += v.net - now.Write*(tokens-float64(v.tokens)) // it is in the cache: not writing it saves nothing
 				tokens = float64(v.tokens)
 			}

@@ -97,7 +97,7 @@ func (s *Scheduler) free(now Moment) {
 		return
 	}
 	s.begin(quire.EpochFree, now.Cold)
-	s.demote(now, 0, 1)
+	s.demote(now, 0)
 	switch {
 	case s.set.Window > 0 && s.net > s.set.Window:
 		s.press(now, quire.EpochForced, "the window is full", s.relieved())
@@ -111,7 +111,7 @@ func (s *Scheduler) free(now Moment) {
 func (s *Scheduler) frees(now Moment) (tokens int) {
 	keep := s.protected(now)
 	for i := range keep {
-		if v := s.judge(i, now, 1); v.goes {
+		if v := s.judge(i, now); v.goes {
 			tokens += s.stream[i].Tokens - v.tokens
 		}
 	}
@@ -175,29 +175,24 @@ func (s *Scheduler) begin(kind, reason string) {
 	}
 }
 
-// relief is by how much the weight of faults shrinks at each step of an epoch
-// under pressure: all thresholds move together, which replays showed to be far
-// better than the oldest first.
-const (
-	relief      = .6
-	reliefSteps = 16
-)
-
-// press makes the stream as small as a target: first by what is least likely to
-// be needed, then by folding old turns.
+// press makes the stream as small as a target: first by what costs more than it
+// is worth, then by folding what is left of old turns, then by what is least
+// likely to be needed for what it frees, and no more of that than it takes; at
+// last by folding what still holds content.
 func (s *Scheduler) press(now Moment, kind, why string, target int) {
 	s.begin(kind, fmt.Sprintf("%s: %d tokens", why, s.net))
 	s.calm()
-	weight := 1.0
-	for range reliefSteps {
-		s.demote(now, 0, weight)
+	s.demote(now, 0)
+	for range 2 { // what is lowered now can be folded too
 		if s.net > target {
 			s.fold(now, false)
 		}
-		if s.net <= target {
-			return
+		if s.net <= target || !s.squeeze(now, target) {
+			break
 		}
-		weight *= relief
+	}
+	if s.net <= target {
+		return
 	}
 	s.fold(now, true)
 	if s.net > max(target, int(relievedShare*float64(s.bound()))) {

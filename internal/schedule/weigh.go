@@ -17,7 +17,7 @@ func (s *Scheduler) Weigh(i int, now Moment) quire.Decision {
 	if !p.Form.Resident() {
 		return d
 	}
-	v := s.judge(at, now, 1)
+	v := s.judge(at, now)
 	d.Carry, d.Chance, d.Strict, d.Miss = v.carry, v.chance, v.strict, v.miss
 	if d.Reason = s.keeps(at, b, now); d.Reason == "" && v.goes {
 		d.To, d.Tokens, d.Reason = v.to, v.tokens, v.reason

@@ -1,0 +1,2 @@
+// Package gemini calls models over generateContent, the API of Google.
+package gemini
