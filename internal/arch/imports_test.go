@@ -17,10 +17,11 @@ func floors() []floor {
 		{2, "internal/page"}, {2, "internal/rendition"}, {2, "internal/ledger"}, {2, "internal/task"},
 		{2, "internal/schedule"}, {2, "internal/assemble"}, {2, "internal/index"}, {2, "internal/retrieve"}, {2, "internal/carrier"}, {2, "internal/journal"},
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
-		{3, "internal/script"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
+		{3, "internal/script"}, {3, "internal/model"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
 		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"},
+		{5, "internal/gateway"},
 		{6, "cmd/quire"},
-		{7, "internal/arch"},
+		{7, "internal/arch"}, {7, "internal/mutate"},
 	}
 }
 
@@ -84,6 +85,10 @@ func owners() []owner {
 		{"github.com/klauspost/compress", "internal/x/zstd"},
 		{"modernc.org/sqlite", "internal/x/sqlite"},
 		{"golang.org/x/sys", "internal/x/flock"},
+		{"github.com/cenkalti/backoff/v5", "internal/model/retry"},
+		{"github.com/zalando/go-keyring", "internal/x/keyring"},
+		{"go.uber.org/goleak", "internal/model/modeltest"},
+		{"golang.org/x/net/http/httpproxy", "internal/model"},
 		{"golang.org/x/text", "internal/term"},
 		{"mvdan.cc/sh/v3", "internal/permit"},
 		{"github.com/landlock-lsm/go-landlock", "internal/x/sandbox"},

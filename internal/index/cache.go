@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A cache keeps small pieces of segments that were read, the latest used, up to
-// a number of bytes. It may be used by several goroutines.
+// A cache keeps pieces of segments that were read, the latest used, up to a
+// number of bytes. It may be used by several goroutines.
 type cache struct {
 	limit int
 	mu    sync.Mutex
@@ -15,6 +15,12 @@ type cache struct {
 	by    map[place]*list.Element
 }
 
+// pieceBytes is the size of a piece of posting lists, and of what lies between
+// them; the last of a segment is smaller.
+const pieceBytes = 4 << 10
+
+// A place is where a piece lies in a segment. Term blocks and tables are pieces
+// by themselves, whatever their size.
 type place struct {
 	name string
 	off  int64
@@ -42,7 +48,7 @@ func (c *cache) get(at place) ([]byte, bool) {
 func (c *cache) put(at place, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.by[at]; ok || len(data) > c.limit/16 {
+	if _, ok := c.by[at]; ok {
 		return
 	}
 	c.by[at] = c.order.PushFront(&piece{at, data})
@@ -52,4 +58,12 @@ func (c *cache) put(at place, data []byte) {
 		delete(c.by, p.at)
 		c.size -= len(p.data)
 	}
+}
+
+// has reports whether a piece is there, and does not count as using it.
+func (c *cache) has(at place) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, ok := c.by[at]
+	return ok
 }

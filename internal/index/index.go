@@ -19,6 +19,9 @@ type Index struct {
 	heads quire.Heads
 	cache *cache
 
+	merging  turn // held while segments are merged
+	changing turn // held while the manifest is changed
+
 	mu  sync.Mutex
 	now *snapshot // the newest that was read
 }
@@ -28,7 +31,7 @@ const cacheBytes = 16 << 20
 
 // New is the index that lies in a store.
 func New(store Segments, heads quire.Heads) *Index {
-	return &Index{store: store, heads: heads, cache: newCache(cacheBytes)}
+	return &Index{store: store, heads: heads, cache: newCache(cacheBytes), merging: make(turn, 1), changing: make(turn, 1)}
 }
 
 // batchBytes is the text after which a segment is closed while documents are
@@ -195,11 +198,15 @@ func (x *Index) Stats(ctx context.Context) (Stats, error) {
 }
 
 // Has reports which pages are in the index, in order.
-func (x *Index) Has(ctx context.Context, pages []quire.PageRef) ([]bool, error) {
-	now, err := x.current(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (x *Index) Has(ctx context.Context, pages []quire.PageRef) (out []bool, err error) {
+	err = x.settled(ctx, func(now *snapshot) (err error) {
+		out, err = now.has(ctx, pages)
+		return err
+	})
+	return out, err
+}
+
+func (now *snapshot) has(ctx context.Context, pages []quire.PageRef) ([]bool, error) {
 	out := make([]bool, len(pages))
 	for _, s := range now.segments {
 		want := map[record][]int{}

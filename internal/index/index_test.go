@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -195,13 +196,19 @@ func matching(model map[quire.PageRef]Document, query []Term) (out []string) {
 }
 
 // checkScores compares scores with the formula, once nothing gone is left that
-// would count among the documents.
+// would count among the documents, and which terms are held with the texts.
 func checkScores(ctx context.Context, t *rapid.T, x *Index, model map[quire.PageRef]Document, query []Term) {
-	got, _, err := x.Candidates(ctx, query, &quire.Reader{Who: me}, 1000)
+	got, used, err := x.Candidates(ctx, query, &quire.Reader{Who: me}, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range got {
+		has := termsOf(model[c.Ref].Fields[FieldBody])
+		for i, term := range used {
+			if holds := c.Holds>>i&1 == 1; holds != slices.Contains(has, term.Text) || c.Defines != 0 {
+				t.Fatalf("%v of %q: holds %q is %v, defines %b", c.Ref, has, term.Text, holds, c.Defines)
+			}
+		}
 		if want := formula(model, query, c.Ref); math.Abs(c.Score-want) > 1e-4*(1+want) {
 			t.Fatalf("%v scores %v, the formula says %v", c.Ref, c.Score, want)
 		}
@@ -269,15 +276,28 @@ func TestSparseAgreesWithDense(t *testing.T) {
 		return accumulator{search: s, seg: now.segments[0], all: all, sees: func(uint32) bool { return true }}
 	}
 	dense, sparse := make(), make()
-	if err := errors.Join(dense.choose(ctx, s.terms), sparse.choose(ctx, s.terms[:1]), sparse.rescore(ctx, s.terms[1:], 1000)); err != nil {
+	if err := errors.Join(dense.choose(ctx, s.terms), sparse.choose(ctx, s.terms[:1]), sparse.rescore(ctx, 1, 1000)); err != nil {
 		t.Fatal(err)
 	}
-	if len(sparse.docs) != 3 {
-		t.Fatalf("the rarest term chose %d documents, want 3", len(sparse.docs))
+	if len(sparse.found) != 3 {
+		t.Fatalf("the rarest term chose %d documents, want 3", len(sparse.found))
 	}
-	for i, d := range sparse.docs {
-		if k := slices.Index(dense.docs, d); math.Abs(float64(dense.scores[k]-sparse.scores[i])) > rounding {
-			t.Errorf("document %d scores %v, scored densely %v", d, sparse.scores[i], dense.scores[k])
+	slack := float32(rounding) // and what the terms add that say next to nothing
+	for i := range s.terms {
+		if i > 0 && s.faint(i) {
+			slack += s.terms[i].most()
+		}
+	}
+	if slack == rounding {
+		t.Error("no term is faint")
+	}
+	for _, x := range sparse.found {
+		if all := uint64(1<<len(s.terms) - 1); x.doc == 1077 && x.holds|1 != all { // the first term chose
+			t.Errorf("a document with all terms holds %b", x.holds)
+		}
+		k := slices.IndexFunc(dense.found, func(y scored) bool { return y.doc == x.doc })
+		if d := dense.found[k].score - x.score; d < -rounding || d > slack {
+			t.Errorf("document %d scores %v, scored densely %v", x.doc, x.score, dense.found[k].score)
 		}
 	}
 }
@@ -306,10 +326,10 @@ func TestPruningLosesNone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var best [2][]Candidate
+		var best [2][]placed
 		for i, limit := range []int{5, 1000} {
 			a := accumulator{search: s, seg: now.segments[0], all: all, sees: func(uint32) bool { return true }}
-			if err := errors.Join(a.choose(ctx, s.terms[:1]), a.rescore(ctx, s.terms[1:], limit)); err != nil {
+			if err := errors.Join(a.choose(ctx, s.terms[:1]), a.rescore(ctx, 1, limit)); err != nil {
 				t.Fatal(err)
 			}
 			best[i] = a.best(5)
@@ -424,7 +444,7 @@ func TestTheSameTwiceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	next := merged.manifest
-	if drop := next.exchange(now.segments, merged.manifest.Segments[0]); drop != nil || !slices.EqualFunc(next.Segments, merged.manifest.Segments, func(x, y entry) bool { return x.Name == y.Name }) {
+	if drop, done := next.exchange(now.segments, merged.manifest.Segments[0]); !done || drop != nil || !slices.EqualFunc(next.Segments, merged.manifest.Segments, func(x, y entry) bool { return x.Name == y.Name }) {
 		t.Errorf("the same merge again drops %v", drop)
 	}
 }
@@ -487,6 +507,51 @@ func TestDamagedSegmentIsReported(t *testing.T) {
 	}
 }
 
+// A term is found in a block without making the others, as reading them all does.
+func TestFindTermAgreesWithReading(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.StringMatching(`[ab]{1,6}`)
+		terms := rapid.SliceOfDistinct(word, rapid.ID).Draw(t, "terms")
+		slices.Sort(terms)
+		w := newWriter(io.Discard)
+		for i, text := range terms {
+			w.term([]byte(text), make([]posting, 1+i%2*shortDocs))
+		}
+		want := word.Draw(t, "wanted")
+		l, err := findTerm(w.block, want)
+		at, ok := slices.BinarySearch(terms, want)
+		if err != nil || ok != (l.docs > 0) || ok && l.docs != 1+at%2*shortDocs {
+			t.Fatalf("%q in %q: %+v, %v", want, terms, l, err)
+		}
+	})
+}
+
+// A range is the same through the cache, whatever was read before.
+func TestCachedIsWhatIsStored(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &Memory{}
+		data := make([]byte, rapid.IntRange(1, 5*pieceBytes).Draw(t, "size"))
+		for i := range data {
+			data[i] = byte(i * i >> 3)
+		}
+		if err := m.PutSegment(context.Background(), "one", bytes.NewReader(data)); err != nil {
+			t.Fatal(err)
+		}
+		s := &segment{entry: entry{Name: "one", Size: int64(len(data))}, store: m, cache: newCache(3 * pieceBytes)}
+		for range 6 {
+			off := rapid.IntRange(0, len(data)).Draw(t, "offset")
+			n := rapid.IntRange(0, len(data)-off).Draw(t, "length")
+			got, err := s.cached(context.Background(), int64(off), n)
+			if err != nil || !bytes.Equal(got, data[off:off+n]) {
+				t.Fatalf("%d bytes from %d: %d bytes, %v", n, off, len(got), err)
+			}
+		}
+		if s.cache.size > 3*pieceBytes {
+			t.Fatalf("the cache holds %d bytes", s.cache.size)
+		}
+	})
+}
+
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte{0, 1, 'a', 1, 1, 3})
 	f.Add([]byte{0, 2, 'a', 'b', 65, 1, 2, 3, 1, 1, 'c', 1, 0})
@@ -496,6 +561,9 @@ func FuzzBlock(f *testing.F) {
 			if n > len(in) {
 				t.Fatal("more terms than bytes")
 			}
+		}
+		if l, err := findTerm(in, "ab"); err == nil && len(l.short) > len(in) {
+			t.Fatal("a list is longer than its block")
 		}
 		if index, err := indexOf(in); err == nil && len(index) > len(in) {
 			t.Fatal("more blocks than bytes")

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -45,14 +47,44 @@ type snapshot struct {
 	head     string
 	manifest manifest
 	segments []*segment
+	docs     int // gone ones included, as df counts them
+	norms    [fieldCount][256]float32
 }
 
-// current is the newest snapshot. Segments that stay are not opened again.
-func (x *Index) current(ctx context.Context) (*snapshot, error) {
-	head, err := x.heads.Head(ctx, ManifestHead)
-	if err != nil {
-		return nil, fmt.Errorf("read the manifest of the index: %w", err)
+// current is the newest snapshot.
+func (x *Index) current(ctx context.Context) (now *snapshot, err error) {
+	err = x.settled(ctx, func(s *snapshot) error { now = s; return nil })
+	return now, err
+}
+
+// settled does something with the newest snapshot. A merge may drop a segment
+// while it is read, but only after it has changed the manifest: then it is tried
+// again. Where the manifest has not changed, the segment is missing, which is
+// quire.ErrDamaged.
+func (x *Index) settled(ctx context.Context, do func(*snapshot) error) error {
+	var last string
+	for try := range attempts {
+		head, err := x.heads.Head(ctx, ManifestHead)
+		if err != nil {
+			return fmt.Errorf("read the manifest of the index: %w", err)
+		}
+		if try > 0 && head == last {
+			return fmt.Errorf("a segment is missing that the index names: %w", quire.ErrDamaged)
+		}
+		now, err := x.snapshot(ctx, head)
+		if err == nil {
+			err = do(now)
+		}
+		if !errors.Is(err, quire.ErrNotFound) {
+			return err
+		}
+		last = head
 	}
+	return fmt.Errorf("the index was merged %d times while it was read: %w", attempts, quire.ErrConflict)
+}
+
+// snapshot is the one of a head. Segments that stay are not opened again.
+func (x *Index) snapshot(ctx context.Context, head string) (*snapshot, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.now != nil && x.now.head == head {
@@ -70,6 +102,7 @@ func (x *Index) current(ctx context.Context) (*snapshot, error) {
 		}
 		next.segments = append(next.segments, s)
 	}
+	next.normalise()
 	x.now = next
 	return next, nil
 }
@@ -90,29 +123,61 @@ func (x *Index) opened(ctx context.Context, e entry) (*segment, error) {
 // index at the same time, and a look against merges that drop what it reads.
 const attempts = 20
 
-// change swaps the manifest for what edit makes of it, again when somebody else
-// was faster. Edit gets a copy.
+// change swaps the manifest for what edit makes of it, again when another process
+// was faster. Edit gets a copy. The changes of one Index wait for each other.
 func (x *Index) change(ctx context.Context, edit func(*snapshot, *manifest) error) error {
-	for range attempts {
-		now, err := x.current(ctx)
-		if err != nil {
-			if errors.Is(err, quire.ErrNotFound) {
-				continue // dropped by a merge that swapped the manifest meanwhile
-			}
-			return err
-		}
-		next := manifest{V: manifestVersion, Next: now.manifest.Next, Segments: append([]entry(nil), now.manifest.Segments...)}
-		if err := edit(now, &next); err != nil {
-			return err
-		}
-		text, err := json.Marshal(next)
-		if err != nil {
-			return fmt.Errorf("write the manifest of the index: %w", err)
-		}
-		err = x.heads.Advance(ctx, ManifestHead, now.head, string(text))
+	if err := x.changing.take(ctx); err != nil {
+		return err
+	}
+	defer x.changing.give()
+	for try := range attempts {
+		err := x.settled(ctx, func(now *snapshot) error { return x.advance(ctx, now, edit) })
 		if !errors.Is(err, quire.ErrConflict) {
 			return err
 		}
+		if err := pause(ctx, try); err != nil {
+			return err
+		}
 	}
-	return fmt.Errorf("change the index: %w", quire.ErrConflict)
+	return fmt.Errorf("others changed the index %d times while it was to be changed: %w", attempts, quire.ErrConflict)
 }
+
+func (x *Index) advance(ctx context.Context, now *snapshot, edit func(*snapshot, *manifest) error) error {
+	next := manifest{V: manifestVersion, Next: now.manifest.Next, Segments: slices.Clone(now.manifest.Segments)}
+	if err := edit(now, &next); err != nil {
+		return err
+	}
+	text, err := json.Marshal(next)
+	if err != nil {
+		return fmt.Errorf("write the manifest of the index: %w", err)
+	}
+	return x.heads.Advance(ctx, ManifestHead, now.head, string(text))
+}
+
+// pause waits before another attempt: the more there were, the longer, up to
+// about 64 ms, and by chance, so that two processes do not meet each time.
+func pause(ctx context.Context, attempt int) error {
+	t := time.NewTimer(rand.N(time.Millisecond << min(attempt, 6)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// A turn is held by one at a time.
+type turn chan struct{}
+
+// take waits for the turn; without an error it is given back with give.
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) give() { <-t }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -31,35 +30,62 @@ func (e *entry) tier() (n int) {
 }
 
 // Merge does one merge if one is due and reports whether it did: call it again
-// until it did not. It may run beside anything, in the background of an ingest.
+// until it did not. It may run beside anything, in the background of an ingest:
+// merges of one Index wait for each other, and where another process has merged
+// the same segments it looks again for what is due, a bounded number of times;
+// then the error is quire.ErrConflict, the index is as it was, and a later call
+// may succeed.
 func (x *Index) Merge(ctx context.Context) (bool, error) {
-	now, err := x.current(ctx)
-	if err != nil {
-		return false, err
-	}
-	pick := due(now.manifest.Segments)
-	if len(pick) == 0 {
-		return false, nil
-	}
-	return x.merge(ctx, now, pick)
+	return x.mergeOne(ctx, due)
 }
 
 // Rewrite merges all segments that hold documents which are gone, so that no
-// byte of those stays in the store.
+// byte of those stays in the store. Its errors are those of Merge.
 func (x *Index) Rewrite(ctx context.Context) error {
-	for {
-		now, err := x.current(ctx)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(now.manifest.Segments, func(e entry) bool { return e.Dead > 0 })
-		if i < 0 {
-			return nil
-		}
-		if _, err := x.merge(ctx, now, now.manifest.Segments[i:i+1]); err != nil {
+	for again := true; again; {
+		var err error
+		if again, err = x.mergeOne(ctx, holed); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// holed picks the first segment that holds documents which are gone.
+func holed(all []entry) []entry {
+	i := slices.IndexFunc(all, func(e entry) bool { return e.Dead > 0 })
+	if i < 0 {
+		return nil
+	}
+	return all[i : i+1]
+}
+
+// mergeOne merges what is picked, which is nothing where nothing is to be done,
+// and reports whether there was something.
+func (x *Index) mergeOne(ctx context.Context, pick func([]entry) []entry) (did bool, err error) {
+	if err := x.merging.take(ctx); err != nil {
+		return false, fmt.Errorf("merge the index: %w", err)
+	}
+	defer x.merging.give()
+	for try := range attempts {
+		idle := false
+		err := x.settled(ctx, func(now *snapshot) (err error) {
+			from := pick(now.manifest.Segments)
+			if idle = len(from) == 0; !idle {
+				did, err = x.merge(ctx, now, from)
+			}
+			return err
+		})
+		if err == nil && !idle && !did {
+			err = pause(ctx, try)
+		} else if err == nil {
+			return did, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("merge the index: %w", err)
+		}
+	}
+	return false, fmt.Errorf("merge the index: others changed what was merged %d times: %w", attempts, quire.ErrConflict)
 }
 
 // due picks segments to merge: neighbours, so that documents keep their order,
@@ -102,8 +128,9 @@ func balanced(run []entry) []entry {
 }
 
 // merge replaces segments by one that has their documents without those that
-// are gone. It reports false when others changed the same segments meanwhile.
-func (x *Index) merge(ctx context.Context, now *snapshot, pick []entry) (bool, error) {
+// are gone. It reports false when others changed the same segments meanwhile,
+// and quire.ErrNotFound when one of them was dropped.
+func (x *Index) merge(ctx context.Context, now *snapshot, pick []entry) (done bool, err error) {
 	first := slices.IndexFunc(now.segments, func(s *segment) bool { return s.Name == pick[0].Name })
 	from := now.segments[first : first+len(pick)]
 	id := sha256.New()
@@ -111,32 +138,29 @@ func (x *Index) merge(ctx context.Context, now *snapshot, pick []entry) (bool, e
 		fmt.Fprintf(id, "%s %x\n", s.Name, s.Gone)
 	}
 	e, err := put(ctx, x.store, segmentName(now.manifest.Next, id.Sum(nil)), func(w *writer) error { return mergeInto(ctx, w, from) })
-	switch {
-	case errors.Is(err, quire.ErrNotFound):
-		return true, nil // another process merged them; look again
-	case err != nil:
-		return false, fmt.Errorf("merge the index: %w", err)
+	if err != nil {
+		return false, err
 	}
 	var drop []string
 	err = x.change(ctx, func(_ *snapshot, m *manifest) error {
-		drop = m.exchange(from, e)
+		drop, done = m.exchange(from, e)
 		return nil
 	})
 	if err != nil {
 		return false, err
 	}
-	return true, x.store.DropSegments(ctx, drop)
+	return done, x.store.DropSegments(ctx, drop)
 }
 
-// exchange puts a merged segment in the place of those it was made from and
-// returns what is not needed any more: these, or, if they changed meanwhile, the
-// merged one, unless another process has merged the same.
-func (m *manifest) exchange(from []*segment, e entry) (drop []string) {
+// exchange puts a merged segment in the place of those it was made from, unless
+// they changed meanwhile. It returns what is not needed any more: these, or the
+// merged one, or nothing if another process has merged the same.
+func (m *manifest) exchange(from []*segment, e entry) (drop []string, done bool) {
 	if m.names(e.Name) {
-		return nil
+		return nil, true
 	}
 	if !m.replace(from, e) {
-		return []string{e.Name}
+		return []string{e.Name}, false
 	}
 	for _, s := range from {
 		drop = append(drop, s.Name)
@@ -144,7 +168,7 @@ func (m *manifest) exchange(from []*segment, e entry) (drop []string) {
 	if e.Docs == 0 {
 		drop = append(drop, e.Name)
 	}
-	return drop
+	return drop, true
 }
 
 // replace puts one segment in the place of several if they are as they were.

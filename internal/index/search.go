@@ -3,7 +3,6 @@ package index
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -31,10 +30,13 @@ type Term struct {
 	Weight float64
 }
 
-// A Candidate is a page that an index found.
+// A Candidate is a page that an index found, and which of the terms that
+// [Index.Candidates] returns it holds: bit i is that of the i-th.
 type Candidate struct {
-	Ref   quire.PageRef
-	Score float64
+	Ref     quire.PageRef
+	Score   float64
+	Holds   uint64 // in any field; of terms that say next to nothing it is supposed
+	Defines uint64 // in [FieldSymbol]
 }
 
 // Candidates finds the pages that match best, at most limit of them, the best
@@ -42,46 +44,79 @@ type Candidate struct {
 //
 // The rarest terms choose: their documents are candidates, 5,000 of them in an
 // index of up to 250,000 documents and up to 20,000 in larger ones. The other
-// terms only change the scores of those. Where the lists of all terms are short
-// together, all documents that hold one are candidates.
+// terms only change the scores of those, if they say more than next to nothing.
+// Where the lists of all terms are short together, all documents that hold one
+// are candidates.
 //
-// Candidates also returns the terms that were used, each with what it says: its
-// weight times idf.
-func (x *Index) Candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, []Term, error) {
-	for range attempts {
-		found, used, err := x.candidates(ctx, terms, as, limit)
-		if !errors.Is(err, quire.ErrNotFound) {
-			return found, used, err
-		}
+// Candidates also returns the terms that were used, at most [MaxScored] of them,
+// each with what it says: its weight times idf. A term that is not among them
+// although there are fewer stands on no page.
+func (x *Index) Candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) (found []Candidate, used []Term, err error) {
+	err = x.settled(ctx, func(now *snapshot) (err error) {
+		found, used, err = now.candidates(ctx, terms, as, limit)
+		return err
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("search the index: %w", err)
 	}
-	return nil, nil, fmt.Errorf("search the index: %w", quire.ErrConflict)
+	return found, used, nil
 }
 
-func (x *Index) candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, []Term, error) {
-	now, err := x.current(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
+func (now *snapshot) candidates(ctx context.Context, terms []Term, as *quire.Reader, limit int) ([]Candidate, []Term, error) {
 	s, err := now.search(ctx, terms)
 	if err != nil || len(s.terms) == 0 {
 		return nil, nil, err
 	}
-	var found []Candidate
+	var best []placed
 	for i := range now.segments {
 		part, err := s.in(ctx, i, as, limit)
 		if err != nil {
 			return nil, nil, err
 		}
-		found = append(found, part...)
-		slices.SortStableFunc(found, byScore)
-		if len(found) > limit {
-			found = found[:limit]
-		}
-		if len(found) == limit {
-			s.floor = float32(found[limit-1].Score)
+		best = append(best, part...)
+		slices.SortStableFunc(best, byScore)
+		if best = best[:min(len(best), limit)]; len(best) == limit && limit > 0 {
+			s.floor = best[limit-1].score
 		}
 	}
-	return found, s.used(), nil
+	found, err := s.held(ctx, best)
+	return found, s.used(), err
+}
+
+// A placed is a candidate with its segment.
+type placed struct {
+	scored
+	at  int // of the segment
+	ref quire.PageRef
+}
+
+// held says which terms the best hold. Rescoring has noted it of the terms that
+// did not choose; the lists of the others are looked at again, where the best
+// are, which are few.
+func (s *search) held(ctx context.Context, best []placed) ([]Candidate, error) {
+	out := make([]Candidate, len(best))
+	opened, _ := s.opening()
+	for at, seg := range s.now.segments {
+		a := accumulator{search: s, seg: seg, at: at}
+		var from []int // places in best, by document
+		for i := range best {
+			if best[i].at == at {
+				from = append(from, i)
+			}
+		}
+		slices.SortFunc(from, func(i, j int) int { return cmp.Compare(best[i].doc, best[j].doc) })
+		for _, i := range from {
+			a.found = append(a.found, best[i].scored)
+		}
+		if err := a.eachOf(ctx, 0, opened, a.mark); err != nil {
+			return nil, err
+		}
+		for k, i := range from {
+			x := a.found[k]
+			out[i] = Candidate{best[i].ref, float64(x.score), x.holds, x.defines}
+		}
+	}
+	return out, nil
 }
 
 func (s *search) used() (out []Term) {
@@ -91,8 +126,8 @@ func (s *search) used() (out []Term) {
 	return out
 }
 
-func byScore(a, b Candidate) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(b.Ref.Session, a.Ref.Session), cmp.Compare(b.Ref.Page, a.Ref.Page))
+func byScore(a, b placed) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(b.ref.Session, a.ref.Session), cmp.Compare(b.ref.Page, a.ref.Page))
 }
 
 // A search is a query against a snapshot.
@@ -101,7 +136,7 @@ type search struct {
 	docs  int
 	terms []weighed // the rarest first
 	floor float32   // what a candidate must reach to be among the best of the segments so far
-	norms [fieldCount][256]float32
+	norms *[fieldCount][256]float32
 }
 
 // weighed is a term with its lists.
@@ -110,15 +145,12 @@ type weighed struct {
 	df    int
 	idf   float64
 	lists []termList               // by segment
-	body  *[bodyTimes][256]float32 // what it adds where it occurs in the body only, by how often and by the length of that
+	body  *[bodyTimes][256]float32 // what it adds where it occurs in the body only, by how often and by the length of that; nil until a long list is read
 }
 
 // search looks up all terms.
 func (now *snapshot) search(ctx context.Context, terms []Term) (*search, error) {
-	s := &search{now: now}
-	for _, seg := range now.segments {
-		s.docs += seg.Docs
-	}
+	s := &search{now: now, docs: now.docs, norms: &now.norms}
 	for _, t := range terms {
 		w := weighed{Term: t}
 		for _, seg := range now.segments {
@@ -134,14 +166,13 @@ func (now *snapshot) search(ctx context.Context, terms []Term) (*search, error) 
 			s.terms = append(s.terms, w)
 		}
 	}
-	s.keep(maxScored)
-	s.normalise()
+	s.keep(MaxScored)
 	return s, nil
 }
 
-// maxScored is how many terms of a query are scored: those that say most. The
+// MaxScored is how many terms of a query are scored: those that say most. The
 // others of a long text would change nothing but the time it takes.
-const maxScored = 48
+const MaxScored = 48
 
 // keep keeps the terms that say most and puts the rarest first.
 func (s *search) keep(n int) {
@@ -152,27 +183,33 @@ func (s *search) keep(n int) {
 	slices.SortStableFunc(s.terms, func(a, b weighed) int { return cmp.Or(cmp.Compare(a.df, b.df), cmp.Compare(a.Text, b.Text)) })
 }
 
-// normalise prepares what a term counts in a field of each length.
-func (s *search) normalise() {
+// normalise counts documents and prepares what a term counts in a field of each
+// length.
+func (now *snapshot) normalise() {
 	var sum [fieldCount]float64
-	for _, seg := range s.now.segments {
+	for _, seg := range now.segments {
+		now.docs += seg.Docs
 		for f, n := range seg.foot.Lengths {
 			sum[f] += n
 		}
 	}
 	for f, w := range weights() {
-		average := max(sum[f]/float64(max(s.docs, 1)), 1)
+		average := max(sum[f]/float64(max(now.docs, 1)), 1)
 		for b := range 256 {
-			s.norms[f][b] = float32(w.weight / (1 - w.b + w.b*lengthOf(uint8(b))/average))
+			now.norms[f][b] = float32(w.weight / (1 - w.b + w.b*lengthOf(uint8(b))/average))
 		}
 	}
-	for i := range s.terms {
-		t := &s.terms[i]
-		t.body = new([bodyTimes][256]float32)
-		for n := range t.body {
-			for b, norm := range s.norms[FieldBody] {
-				t.body[n][b] = t.saturated(float32(n) * norm)
-			}
+}
+
+// tabulate prepares a term for a long list.
+func (s *search) tabulate(t *weighed) {
+	if t.body != nil {
+		return
+	}
+	t.body = new([bodyTimes][256]float32)
+	for n := range t.body {
+		for b, norm := range s.norms[FieldBody] {
+			t.body[n][b] = t.saturated(float32(n) * norm)
 		}
 	}
 }
@@ -236,7 +273,7 @@ func (s *search) opening() (open, keep int) {
 }
 
 // in searches one segment.
-func (s *search) in(ctx context.Context, i int, as *quire.Reader, limit int) ([]Candidate, error) {
+func (s *search) in(ctx context.Context, i int, as *quire.Reader, limit int) ([]placed, error) {
 	seg := s.now.segments[i]
 	all, err := seg.records(ctx)
 	if err != nil {
@@ -244,11 +281,11 @@ func (s *search) in(ctx context.Context, i int, as *quire.Reader, limit int) ([]
 	}
 	a := accumulator{search: s, seg: seg, at: i, all: all, sees: seg.filter(as, all)}
 	open, keep := s.opening()
-	if err := a.choose(ctx, s.terms[:open]); err != nil {
+	if err := a.choose(ctx, s.terms[:open]); err != nil || len(a.found) == 0 {
 		return nil, err
 	}
 	a.trim(keep*seg.Docs/max(s.docs, 1) + spare)
-	if err := a.rescore(ctx, s.terms[open:], limit); err != nil {
+	if err := a.rescore(ctx, open, limit); err != nil {
 		return nil, err
 	}
 	return a.best(limit), nil
@@ -287,27 +324,64 @@ func spaceOf(as *quire.Reader) map[quire.PageRef]bool {
 // An accumulator adds up the scores of the documents of a segment.
 type accumulator struct {
 	*search
-	seg    *segment
-	at     int // of the segment
-	all    []record
-	sees   func(doc uint32) bool
-	docs   []uint32 // candidates, rising once all are chosen
-	scores []float32
+	seg   *segment
+	at    int // of the segment
+	all   []record
+	sees  func(doc uint32) bool
+	found []scored // candidates, rising once all are chosen
 }
+
+// fewDocs is how many documents a segment has for each posting at least where
+// the postings are put in order instead of being added up over all documents.
+const fewDocs = 32
 
 // choose makes every document that holds one of the terms a candidate.
 func (a *accumulator) choose(ctx context.Context, terms []weighed) error {
+	postings := 0
+	for i := range terms {
+		postings += terms[i].lists[a.at].docs
+	}
+	if postings*fewDocs <= len(a.all) {
+		return a.collect(ctx, terms)
+	}
 	scores := make([]float32, len(a.all))
 	for i := range terms {
 		t := &terms[i]
-		err := a.seg.runs(ctx, t.lists[a.at], func(in []byte, before int64) error { return a.addRun(scores, t, in, before) })
+		a.tabulate(t)
+		err := a.seg.runs(ctx, t.lists[a.at], a.seg.cached, func(in []byte, before int64) error { return a.addRun(scores, t, in, before) })
 		if err != nil {
 			return err
 		}
 	}
 	for d, score := range scores {
 		if score > 0 && a.sees(uint32(d)) {
-			a.docs, a.scores = append(a.docs, uint32(d)), append(a.scores, score)
+			a.found = append(a.found, scored{score: score, doc: uint32(d)})
+		}
+	}
+	return nil
+}
+
+// collect is choose for short lists. Scores are added up in the same order.
+func (a *accumulator) collect(ctx context.Context, terms []weighed) error {
+	var all []scored
+	for i := range terms {
+		t := &terms[i]
+		err := a.seg.runs(ctx, t.lists[a.at], a.seg.cached, func(in []byte, before int64) error {
+			return a.seg.decode(in, before, func(p posting) {
+				all = append(all, scored{score: a.score(t, &p, &a.all[p.doc]), doc: p.doc})
+			})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(all, func(x, y scored) int { return cmp.Compare(x.doc, y.doc) })
+	for _, x := range all {
+		switch n := len(a.found); {
+		case n > 0 && a.found[n-1].doc == x.doc:
+			a.found[n-1].score += x.score
+		case a.sees(x.doc):
+			a.found = append(a.found, x)
 		}
 	}
 	return nil
@@ -343,67 +417,114 @@ func (a *accumulator) addRun(scores []float32, t *weighed, in []byte, before int
 
 // trim keeps the n best candidates, of equals the newer ones.
 func (a *accumulator) trim(n int) {
-	if len(a.docs) <= n {
+	if len(a.found) <= n {
 		return
 	}
 	top := make(lowest, 0, n)
-	for i, d := range a.docs {
-		top.offer(scored{a.scores[i], d}, n)
+	for _, x := range a.found {
+		top.offer(x, n)
 	}
 	slices.SortFunc(top, func(x, y scored) int { return cmp.Compare(x.doc, y.doc) })
-	a.docs, a.scores = a.docs[:0], a.scores[:0]
-	for _, x := range top {
-		a.docs, a.scores = append(a.docs, x.doc), append(a.scores, x.score)
+	a.found = top
+}
+
+// rescore adds what the terms from the first on give to the candidates, and lets
+// those go that cannot be among the best any more.
+func (a *accumulator) rescore(ctx context.Context, first, limit int) error {
+	bound := float32(0)
+	for i := range a.terms[first:] {
+		bound += a.terms[first+i].most()
+	}
+	for i := first; i < len(a.terms); i++ {
+		if a.prune(bound, limit); len(a.found) == 0 {
+			return nil
+		}
+		if a.faint(i) {
+			a.suppose(i)
+			continue
+		}
+		err := a.eachOf(ctx, i, i+1, func(k, term int, p posting) {
+			a.found[k].score += a.score(&a.terms[term], &p, &a.all[p.doc])
+			a.mark(k, term, p)
+		})
+		if err != nil {
+			return err
+		}
+		bound -= a.terms[i].most()
+	}
+	return nil
+}
+
+// faint is the share of what all terms can add below which a term is not worth
+// a look at its list, which is the longest of all: it stands on most pages.
+const faint = 0.02
+
+// faint reports whether a term that did not choose says nearly nothing.
+func (s *search) faint(term int) bool {
+	sum := float32(0)
+	for i := range s.terms {
+		sum += s.terms[i].most()
+	}
+	return s.terms[term].most() < faint*sum
+}
+
+// suppose notes that all candidates hold a term.
+func (a *accumulator) suppose(term int) {
+	for k := range a.found {
+		a.found[k].holds |= 1 << term
 	}
 }
 
-// rescore adds what terms give to the candidates, and lets those go that cannot
-// be among the best any more.
-func (a *accumulator) rescore(ctx context.Context, terms []weighed, limit int) error {
-	bound := float32(0)
-	for i := range terms {
-		bound += terms[i].most()
+// mark notes that the k-th candidate holds a term.
+func (a *accumulator) mark(k, term int, p posting) {
+	a.found[k].holds |= 1 << term
+	if p.tf[FieldSymbol] > 0 {
+		a.found[k].defines |= 1 << term
 	}
-	for i := range terms {
-		if a.prune(bound, limit); len(a.docs) == 0 {
-			return nil
-		}
-		t, k := &terms[i], 0
-		err := a.seg.seek(ctx, t.lists[a.at], a.docs, func(in []byte, b block) (err error) {
-			k, err = a.visit(t, in, b, k)
+}
+
+// eachOf does something with each posting of some terms that is one of a
+// candidate, the k-th.
+func (a *accumulator) eachOf(ctx context.Context, first, end int, do func(k, term int, p posting)) error {
+	for i := first; i < end && len(a.found) > 0; i++ {
+		k := 0
+		err := a.seg.seek(ctx, a.terms[i].lists[a.at], a.found, func(in []byte, b block) (err error) {
+			k, err = a.visit(in, b, k, func(k int, p posting) { do(k, i, p) })
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		bound -= t.most()
 	}
 	return nil
 }
 
-// visit adds what a block gives to candidates from the k-th on, and returns the
-// first behind the block. What belongs to no candidate is passed over.
-func (a *accumulator) visit(t *weighed, in []byte, b block, k int) (int, error) {
+// visit does something with the postings of a block that are those of candidates
+// from the k-th on, and returns the first of these behind the block. What belongs
+// to no candidate is passed over.
+func (a *accumulator) visit(in []byte, b block, k int, do func(k int, p posting)) (int, error) {
 	for before := b.before; len(in) > 0; {
 		v, rest, err := cutDelta(in)
 		doc := before + int64(v>>1)
-		if err != nil || v < 2 || doc >= int64(len(a.all)) {
+		if err != nil || v < 2 || doc >= int64(a.seg.Docs) {
 			return k, a.seg.damaged()
 		}
-		p := posting{doc: uint32(doc)}
-		if v&1 == 1 {
-			p.tf[FieldBody] = 1
-		} else if rest, err = p.frequencies(rest); err != nil {
-			return k, a.seg.damaged()
-		}
-		for k < len(a.docs) && int64(a.docs[k]) < doc {
+		for k < len(a.found) && int64(a.found[k].doc) < doc {
 			k++
 		}
-		if k == len(a.docs) || int64(a.docs[k]) > b.last {
+		if k == len(a.found) || int64(a.found[k].doc) > b.last {
 			return k, nil
 		}
-		if int64(a.docs[k]) == doc {
-			a.scores[k] += a.score(t, &p, &a.all[doc])
+		p := posting{doc: uint32(doc)}
+		if wanted := a.found[k].doc == p.doc; v&1 == 1 {
+			p.tf[FieldBody] = 1
+			if wanted {
+				do(k, p)
+			}
+		} else if rest, err = p.frequencies(rest); err != nil {
+			return k, a.seg.damaged()
+		} else if wanted {
+			do(k, p)
 		}
 		before, in = doc, rest
 	}
@@ -418,43 +539,37 @@ func (t *weighed) most() float32 { return float32(t.idf*t.Weight) * (saturation 
 func (a *accumulator) prune(bound float32, limit int) {
 	floor := a.floor
 	top := make(lowest, 0, limit)
-	for i, d := range a.docs {
-		top.offer(scored{a.scores[i], d}, limit)
+	for _, x := range a.found {
+		top.offer(x, limit)
 	}
 	if len(top) == limit && limit > 0 {
 		floor = max(floor, top[0].score)
 	}
-	n := 0
-	for i, score := range a.scores {
-		if score+bound >= floor*(1-rounding) {
-			a.docs[n], a.scores[n] = a.docs[i], score
-			n++
-		}
-	}
-	a.docs, a.scores = a.docs[:n], a.scores[:n]
+	a.found = slices.DeleteFunc(a.found, func(x scored) bool { return x.score+bound < floor*(1-rounding) })
 }
 
 // rounding is more than what adding up a score in another order changes of it.
 const rounding = 1e-4
 
 // best are the best of the candidates, in no order.
-func (a *accumulator) best(limit int) []Candidate {
+func (a *accumulator) best(limit int) []placed {
 	top := make(lowest, 0, limit)
-	for i, d := range a.docs {
-		top.offer(scored{a.scores[i], d}, limit)
+	for _, x := range a.found {
+		top.offer(x, limit)
 	}
-	out := make([]Candidate, 0, len(top))
+	out := make([]placed, 0, len(top))
 	for _, x := range top {
 		r := &a.all[x.doc]
-		out = append(out, Candidate{quire.PageRef{Session: r.session, Page: r.page}, float64(x.score)})
+		out = append(out, placed{x, a.at, quire.PageRef{Session: r.session, Page: r.page}})
 	}
 	return out
 }
 
-// A scored is a document with its score.
+// A scored is a document with its score, and which terms were seen to be held.
 type scored struct {
-	score float32
-	doc   uint32
+	score          float32
+	doc            uint32
+	holds, defines uint64
 }
 
 // less puts the lower score first; of equals the older document.
@@ -509,11 +624,15 @@ type Addend struct {
 
 // Explain says what each term adds to the score of a page. It does not ask who
 // may see the page.
-func (x *Index) Explain(ctx context.Context, terms []Term, page quire.PageRef) ([]Addend, error) {
-	now, err := x.current(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (x *Index) Explain(ctx context.Context, terms []Term, page quire.PageRef) (out []Addend, err error) {
+	err = x.settled(ctx, func(now *snapshot) (err error) {
+		out, err = now.explain(ctx, terms, page)
+		return err
+	})
+	return out, err
+}
+
+func (now *snapshot) explain(ctx context.Context, terms []Term, page quire.PageRef) ([]Addend, error) {
 	s, err := now.search(ctx, terms)
 	if err != nil {
 		return nil, err
@@ -538,7 +657,7 @@ func (s *search) explain(ctx context.Context, i int, all []record, doc uint32) (
 	seg := s.now.segments[i]
 	for k := range s.terms {
 		t := &s.terms[k]
-		err := seg.seek(ctx, t.lists[i], []uint32{doc}, func(in []byte, b block) error {
+		err := seg.seek(ctx, t.lists[i], []scored{{doc: doc}}, func(in []byte, b block) error {
 			return seg.decode(in, b.before, func(p posting) {
 				if p.doc == doc {
 					out = append(out, Addend{What: t.Text + p.where(), Adds: float64(s.score(t, &p, &all[doc]))})

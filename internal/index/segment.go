@@ -116,7 +116,7 @@ func cutBytes(in []byte) (data, rest []byte, err error) {
 
 // read reads a range that must be there in full.
 func (s *segment) read(ctx context.Context, off int64, n int) ([]byte, error) {
-	if off < 0 || n < 0 || off+int64(n) > s.Size {
+	if off < 0 || n < 0 || int64(n) > s.Size || off > s.Size-int64(n) {
 		return nil, s.damaged()
 	}
 	data, err := s.store.ReadSegment(ctx, s.Name, off, n)
@@ -129,8 +129,41 @@ func (s *segment) read(ctx context.Context, off int64, n int) ([]byte, error) {
 	return data, nil
 }
 
-// cached reads a small range through the cache.
+// cached reads a range through the cache. The result may be a part of a piece
+// that others hold too: it is not to be changed.
 func (s *segment) cached(ctx context.Context, off int64, n int) ([]byte, error) {
+	if off < 0 || n < 0 || int64(n) > s.Size || off > s.Size-int64(n) {
+		return nil, s.damaged()
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	first, last := off/pieceBytes, (off+int64(n)-1)/pieceBytes
+	from := int(off - first*pieceBytes)
+	if first == last {
+		data, err := s.piece(ctx, first, last)
+		if err != nil {
+			return nil, err
+		}
+		return data[from : from+n], nil
+	}
+	out := make([]byte, 0, n)
+	for k := first; k <= last; k++ {
+		data, err := s.piece(ctx, k, last)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, data[from:min(len(data), from+n-len(out))]...)
+		from = 0
+	}
+	return out, nil
+}
+
+// place is that of the k-th piece.
+func (s *segment) place(k int64) place { return place{s.Name, k * pieceBytes, pieceBytes} }
+
+// unit reads a small range that is always read alone, through the cache.
+func (s *segment) unit(ctx context.Context, off int64, n int) ([]byte, error) {
 	at := place{s.Name, off, n}
 	if data, ok := s.cache.get(at); ok {
 		return data, nil
@@ -140,6 +173,30 @@ func (s *segment) cached(ctx context.Context, off int64, n int) ([]byte, error) 
 		s.cache.put(at, data)
 	}
 	return data, err
+}
+
+// piece is the k-th piece of a segment. Where it is not in the cache, those
+// behind it that are not either are read with it, up to the last.
+func (s *segment) piece(ctx context.Context, k, last int64) ([]byte, error) {
+	if data, ok := s.cache.get(s.place(k)); ok {
+		return data, nil
+	}
+	end := k + 1
+	for end <= last && !s.cache.has(s.place(end)) {
+		end++
+	}
+	data, err := s.read(ctx, k*pieceBytes, int(min(end*pieceBytes, s.Size)-k*pieceBytes))
+	if err != nil {
+		return nil, err
+	}
+	head := data[:min(pieceBytes, len(data))]
+	for at := k; at < end; at++ {
+		n := min(pieceBytes, len(data))
+		// A copy: what leaves the cache must not be held by its neighbours.
+		s.cache.put(s.place(at), bytes.Clone(data[:n]))
+		data = data[n:]
+	}
+	return head, nil
 }
 
 // records are those of all documents.
@@ -171,23 +228,70 @@ func (s *segment) lookup(ctx context.Context, term string) (termList, error) {
 	if i < 0 {
 		return termList{}, nil
 	}
-	data, err := s.cached(ctx, s.index[i].off, s.index[i].size)
+	data, err := s.unit(ctx, s.index[i].off, s.index[i].size)
 	if err != nil {
 		return termList{}, err
 	}
-	d := blockReader{in: data}
-	for d.next() {
-		switch {
-		case string(d.term) == term:
-			return d.list, nil
-		case string(d.term) > term:
-			return termList{}, nil
-		}
-	}
-	if d.err != nil {
+	l, err := findTerm(data, term)
+	if err != nil {
 		return termList{}, s.damaged()
 	}
+	return l, nil
+}
+
+// findTerm finds the list of a term in a block; of one that is not there it has
+// no documents. It makes no term of the block: of two neighbours that share more
+// than the one before shares with the wanted term, the second is smaller too.
+func findTerm(in []byte, term string) (l termList, err error) {
+	match, length := 0, 0 // of the term before: what it shares with the wanted one, which is greater; its length
+	for len(in) > 0 {
+		var shared uint64
+		var suffix []byte
+		if shared, in, err = cutNumber(in, uint64(length)); err != nil {
+			return l, err
+		}
+		if suffix, in, err = cutBytes(in); err != nil {
+			return l, err
+		}
+		length = int(shared) + len(suffix)
+		if l, in, err = cutList(in); err != nil {
+			return l, err
+		}
+		if int(shared) > match {
+			continue
+		}
+		rest := term[min(int(shared), match):]
+		n := sharedPrefix(suffix, rest)
+		switch {
+		case int(shared) == match && n == len(suffix) && n == len(rest):
+			return l, nil
+		case int(shared) < match || n == len(rest) || n < len(suffix) && suffix[n] > rest[n]:
+			return termList{}, nil
+		}
+		match += n
+	}
 	return termList{}, nil
+}
+
+// cutList reads what stands behind a term in a block.
+func cutList(in []byte) (l termList, rest []byte, err error) {
+	docs, in, err := cutNumber(in, 1<<32)
+	if err != nil {
+		return l, nil, err
+	}
+	l.docs = int(docs)
+	if docs <= shortDocs {
+		l.short, in, err = cutBytes(in)
+		return l, in, err
+	}
+	var n [3]uint64
+	for i := range n {
+		if n[i], in, err = cutNumber(in, 1<<62); err != nil {
+			return l, nil, err
+		}
+	}
+	l.off, l.table, l.size = int64(n[0]), int(n[1]), int(n[2])
+	return l, in, nil
 }
 
 // A blockReader reads the terms of a block.
@@ -202,7 +306,7 @@ func (d *blockReader) next() bool {
 	if len(d.in) == 0 || d.err != nil {
 		return false
 	}
-	var shared, docs uint64
+	var shared uint64
 	if shared, d.in, d.err = cutNumber(d.in, uint64(len(d.term))); d.err != nil {
 		return false
 	}
@@ -212,40 +316,25 @@ func (d *blockReader) next() bool {
 		return false
 	}
 	d.term = append(d.term[:shared], suffix...)
-	if docs, d.in, d.err = cutNumber(rest, 1<<32); d.err != nil {
-		return false
-	}
-	d.list = termList{docs: int(docs)}
-	if docs <= shortDocs {
-		d.list.short, d.in, d.err = cutBytes(d.in)
-		return d.err == nil
-	}
-	return d.long()
+	d.list, d.in, d.err = cutList(rest)
+	return d.err == nil
 }
 
-func (d *blockReader) long() bool {
-	var n [3]uint64
-	for i := range n {
-		if n[i], d.in, d.err = cutNumber(d.in, 1<<62); d.err != nil {
-			return false
-		}
-	}
-	d.list.off, d.list.table, d.list.size = int64(n[0]), int(n[1]), int(n[2])
-	return true
-}
+// readRange is [segment.read] or [segment.cached].
+type readRange func(ctx context.Context, off int64, n int) ([]byte, error)
 
 // postings decodes all of a list.
 func (s *segment) postings(ctx context.Context, l termList, do func(posting)) error {
-	return s.runs(ctx, l, func(in []byte, before int64) error { return s.decode(in, before, do) })
+	return s.runs(ctx, l, s.read, func(in []byte, before int64) error { return s.decode(in, before, do) })
 }
 
 // runs reads a list and gives its runs of postings, each with the document
-// before it.
-func (s *segment) runs(ctx context.Context, l termList, do func(in []byte, before int64) error) error {
+// before it. A merge reads past the cache, which is for what is asked again.
+func (s *segment) runs(ctx context.Context, l termList, read readRange, do func(in []byte, before int64) error) error {
 	if l.docs <= shortDocs {
 		return do(l.short, -1)
 	}
-	data, err := s.read(ctx, l.off, l.size)
+	data, err := read(ctx, l.off, l.size)
 	if err != nil {
 		return err
 	}
@@ -283,11 +372,11 @@ const near = 32
 // seek gives the blocks of a list that can hold some documents, which rise, and
 // reads no others, unless they lie between two that are near each other. A short
 // list is one block.
-func (s *segment) seek(ctx context.Context, l termList, docs []uint32, do func(in []byte, b block) error) error {
+func (s *segment) seek(ctx context.Context, l termList, docs []scored, do func(in []byte, b block) error) error {
 	if l.docs <= shortDocs {
 		return do(l.short, block{before: -1, last: int64(s.Docs)})
 	}
-	table, err := s.cached(ctx, l.off, l.table)
+	table, err := s.unit(ctx, l.off, l.table)
 	if err != nil {
 		return err
 	}
@@ -309,18 +398,18 @@ func (s *segment) seek(ctx context.Context, l termList, docs []uint32, do func(i
 }
 
 // blocksHolding picks the blocks of a table that can hold documents.
-func blocksHolding(table []byte, docs []uint32) (out []block, err error) {
+func blocksHolding(table []byte, docs []scored) (out []block, err error) {
 	for b, err := range eachBlock(table) {
 		if err != nil {
 			return nil, err
 		}
-		for len(docs) > 0 && int64(docs[0]) <= b.before {
+		for len(docs) > 0 && int64(docs[0].doc) <= b.before {
 			docs = docs[1:]
 		}
 		if len(docs) == 0 {
 			return out, nil
 		}
-		if int64(docs[0]) <= b.last {
+		if int64(docs[0].doc) <= b.last {
 			out = append(out, b)
 		}
 	}
@@ -330,7 +419,7 @@ func blocksHolding(table []byte, docs []uint32) (out []block, err error) {
 // readRun reads blocks and those between them at once, and gives the former.
 func (s *segment) readRun(ctx context.Context, l termList, run []block, do func(in []byte, b block) error) error {
 	start, end := run[0].off, run[len(run)-1].off+run[len(run)-1].size
-	data, err := s.read(ctx, l.off+int64(l.table+start), end-start)
+	data, err := s.cached(ctx, l.off+int64(l.table+start), end-start)
 	if err != nil {
 		return err
 	}

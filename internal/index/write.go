@@ -191,7 +191,7 @@ func (w *writer) long(postings []posting) {
 	w.write(blocks)
 }
 
-func sharedPrefix(a, b []byte) int {
+func sharedPrefix[T string | []byte](a []byte, b T) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {

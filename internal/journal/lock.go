@@ -46,17 +46,41 @@ func LockHome(home string) (*Lock, error) {
 // holds it may read journals and append nothing; whoever also holds that of the
 // home has taken that first.
 func LockDerived(ctx context.Context, home string) (*Lock, error) {
-	for {
-		l, err := lockFile(home, deriveLock)
-		if err == nil {
-			return l, nil
-		}
-		if errors.Is(err, quire.ErrLocked) {
-			if err = pause(ctx); err == nil {
-				continue
-			}
-		}
+	l, err := waitFile(ctx, home, deriveLock)
+	if err != nil {
 		return nil, fmt.Errorf("lock what is derived in %s: %w", home, kindOf(err))
+	}
+	return l, nil
+}
+
+// WaitHome is [LockHome], but waits for who holds the lock.
+func WaitHome(ctx context.Context, home string) (*Lock, error) {
+	l, err := waitFile(ctx, home, homeLock)
+	if err != nil {
+		return nil, fmt.Errorf("lock the pool in %s: %w", home, kindOf(err))
+	}
+	return l, nil
+}
+
+// Idle is [quire.ErrLocked], with the pid of who does, while somebody writes a
+// journal.
+func Idle(path string) error {
+	f, err := hold(path)
+	if err != nil {
+		return fmt.Errorf("journal %s: %w", path, kindOf(err))
+	}
+	return release(f)
+}
+
+func waitFile(ctx context.Context, home, name string) (*Lock, error) {
+	for {
+		l, err := lockFile(home, name)
+		if !errors.Is(err, quire.ErrLocked) {
+			return l, err
+		}
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
 	}
 }
 

@@ -38,6 +38,8 @@ func (*Pages) Name() string { return "pages" }
 // how many the text is read, quotedPages of how many where the query is long
 // enough to quote something; where texts are long, of fewer, but of as many as
 // there are hits wanted.
+//
+// These bound what is read. Usually much less is: see [forecast].
 const (
 	rankedPages = 100
 	rereadPages = 24
@@ -90,6 +92,10 @@ type ranked struct {
 	exact bool        // the query is about it by name, see [compare]
 	lines quire.Range // that the query names
 	why   []Reason
+
+	holds, defines uint64  // terms of the query, as [index.Candidate] says it
+	most           float64 // what the score can be once the text was read
+	maybe          bool    // the text may show that exact holds
 }
 
 // rows fetches the rows of what was named and found, session by session.
@@ -134,60 +140,110 @@ func (p *Pages) rows(ctx context.Context, q *Query, refs []quire.PageRef, found 
 // others.
 const byName = 1e6
 
-// A shown is a page whose text was read.
+// A shown is a page whose text was read, or may be.
 type shown struct {
 	*ranked
-	view   *view
+	view   *view // nil: not read
 	quoted []int // shingles of the query that stand in it
 }
 
-// read reads the texts of the best and puts them in order by what only a text
-// shows: how close to each other the words of the query stand in it, and what
-// the query quotes of it.
-func (p *Pages) read(ctx context.Context, q *Query, w *wish, list []*ranked, g *gloss) ([]shown, error) {
-	quotes := quotationOf(q.Text)
+// A reading reads the texts of pages for a query.
+type reading struct {
+	*Pages
+	wish     *wish
+	gloss    *gloss
+	quotes   quotation
+	forecast *forecast
+	bytes    int // read
+}
+
+// load reads the text of a page and scores what only a text shows: how close to
+// each other the words of the query stand in it, and what the query quotes of it.
+func (d *reading) load(ctx context.Context, s *shown) error {
+	if s.view != nil {
+		return nil
+	}
+	text, err := d.Texts.Text(ctx, &s.row)
+	if err != nil {
+		return fmt.Errorf("read %v: %w", s.row.Ref(), err)
+	}
+	d.bytes += len(text)
+	s.view = d.gloss.view(&s.row, text)
+	if s.score < byName {
+		if name := d.wish.definedBy(s.row.Class, text); name != "" {
+			s.first("defines " + name)
+		}
+		s.rule("words together", nearFloor+nearShare*s.view.together(s.row.Target))
+	}
+	if s.score >= byName || d.forecast.quotes(s.ranked) > 0 {
+		s.quoted = d.quotes.in(s.view, text)
+	}
+	return nil
+}
+
+// read puts pages in order by what their texts show. The texts are read of those
+// that can be best by the forecast, until as many say different things as there
+// are hits wanted and no other page can come before those. What is left follows
+// unread, in the order of the forecast.
+func (d *reading) read(ctx context.Context, q *Query, list []*ranked) ([]shown, error) {
 	reread := rereadPages
-	if len(quotes) >= fullQuote {
+	if len(d.quotes) >= fullQuote {
 		reread = quotedPages
 	}
-	out := make([]shown, 0, min(len(list), reread))
-	bytes := 0
-	for _, r := range list[:min(len(list), reread)] {
-		if bytes > reread*rereadBytes && len(out) >= q.limit() {
+	d.forecast.sort(list)
+	list = list[:min(len(list), reread)]
+	out := make([]shown, 0, len(list))
+	e := enough{want: q.limit() + spareHits, bodies: map[quire.Hash]bool{}}
+	for _, r := range list {
+		if e.reached(r) || d.bytes > reread*rereadBytes && len(out) >= q.limit() {
 			break
 		}
-		text, err := p.Texts.Text(ctx, &r.row)
-		if err != nil {
-			return nil, fmt.Errorf("read %v: %w", r.row.Ref(), err)
+		s := shown{ranked: r}
+		if err := d.load(ctx, &s); err != nil {
+			return nil, err
 		}
-		bytes += len(text)
-		v := g.view(&r.row, text)
-		if r.score < byName {
-			if name := w.definedBy(r.row.Class, text); name != "" {
-				r.first("defines " + name)
-			}
-			r.rule("words together", nearFloor+nearShare*v.together(r.row.Target))
-		}
-		out = append(out, shown{r, v, quotes.in(v, text)})
+		out = append(out, s)
+		e.add(r)
 	}
 	slices.SortStableFunc(out, func(a, b shown) int { return compare(a.ranked, b.ranked) })
 	byQuotes(out)
-	return newestFirst(out, w.failed || q.Failed), nil
+	if len(out) < q.limit() || d.bytes <= reread*rereadBytes {
+		for _, r := range list[len(out):] {
+			out = append(out, shown{ranked: r})
+		}
+	}
+	return newestFirst(out, d.wish.failed || q.Failed), nil
 }
 
 // show makes hits of the best that say different things.
 func (p *Pages) show(ctx context.Context, q *Query, w *wish, list []*ranked, g *gloss) ([]Hit, error) {
-	texts, err := p.read(ctx, q, w, list, g)
+	d := &reading{Pages: p, wish: w, gloss: g, quotes: quotationOf(q.Text)}
+	d.forecast = newForecast(w, g, d.quotes)
+	texts, err := d.read(ctx, q, list)
 	if err != nil {
 		return nil, err
 	}
-	var hits []Hit
+	best := texts[:min(len(texts), q.limit())]
+	for i := range best {
+		if err := d.load(ctx, &best[i]); err != nil {
+			return nil, err
+		}
+	}
+	return d.hits(ctx, q, texts, claim(best, q.budget()))
+}
+
+func (d *reading) hits(ctx context.Context, q *Query, texts []shown, room int) (hits []Hit, err error) {
 	c := newCollapse()
-	room := claim(texts[:min(len(texts), q.limit())], q.budget())
 	for _, r := range texts {
 		if first, ok := c.sameBody(r.ranked); ok {
 			hits[first].copy(r.row.Ref())
 			continue
+		}
+		if len(hits) == q.limit() && r.view == nil {
+			break
+		}
+		if err := d.load(ctx, &r); err != nil {
+			return nil, err
 		}
 		h := hitOf(r.ranked)
 		h.says = r.view.known * r.view.together(r.row.Target)

@@ -38,7 +38,7 @@ func order(q *Query, w *wish, found []index.Candidate, rows map[quire.PageRef]*r
 		if r == nil {
 			continue
 		}
-		r.base = c.Score
+		r.base, r.holds, r.defines = c.Score, c.Holds, c.Defines
 		r.judge(q, w)
 		seen[c.Ref] = true
 		list = append(list, r)

@@ -28,15 +28,17 @@ type gloss struct {
 	weights []float64
 	total   float64
 	known   float64 // the share of the query, by weight, whose terms the index holds
+	sieve   *sieve
 }
 
 // newGloss makes the gloss of the terms that a search used, of those asked for.
 func newGloss(asked, terms []index.Term) *gloss {
-	g := &gloss{ids: map[string]int{}}
+	g := &gloss{ids: map[string]int{}, sieve: newSieve()}
 	for _, t := range terms {
 		g.ids[t.Text] = len(g.weights)
 		g.weights = append(g.weights, t.Weight)
 		g.total += t.Weight
+		g.sieve.add(t.Text)
 	}
 	all := 0.0
 	for _, t := range asked {
@@ -53,7 +55,7 @@ func newGloss(asked, terms []index.Term) *gloss {
 
 // terms appends the terms of the query that stand in a text.
 func (g *gloss) terms(out []int, text string) []int {
-	term.Scan(text, func(word []byte, _ term.Kind) {
+	g.sieve.scan(text, func(word []byte, _ term.Kind) {
 		if id, ok := g.ids[string(word)]; ok {
 			out = append(out, id)
 		}
@@ -93,8 +95,11 @@ func (g *gloss) view(r *quire.Row, text string) *view {
 		v.density = float64(r.Tokens) / float64(r.Bytes)
 	}
 	v.found, v.quoted, v.claimed = make([][]int, len(v.lines)), make([][]int, len(v.lines)), make([]bool, len(v.lines))
+	var all []int // of the lines one behind the other
 	for i, line := range v.lines {
-		v.found[i] = g.terms(nil, line)
+		n := len(all)
+		all = g.terms(all, line)
+		v.found[i] = all[n:len(all):len(all)]
 	}
 	return v
 }

@@ -25,6 +25,7 @@ type Bodies interface {
 type Tree struct {
 	fence  *fence.Fence
 	bodies Bodies
+	except string // "" for nothing
 
 	mu    sync.Mutex
 	known map[string]known // files whose bytes are stored
@@ -52,6 +53,15 @@ func (s stat) same(t stat) bool {
 // New makes a tree.
 func New(f *fence.Fence, b Bodies) *Tree {
 	return &Tree{fence: f, bodies: b, known: map[string]known{}}
+}
+
+// Except leaves a folder out of what a Watch sees: that in which the program keeps
+// its own files, which change all the time. A folder outside of the project is
+// left out anyway. It is called before the first Watch.
+func (t *Tree) Except(dir string) {
+	if name, err := t.fence.Resolve(dir); err == nil {
+		t.except = name
+	}
 }
 
 // State is what stands at a path now, with the bytes of a file or the target of

@@ -340,3 +340,18 @@ func scramble(t *rapid.T, dir string, names []string) {
 		}
 	}
 }
+
+func TestExceptedFolderIsNotWatched(t *testing.T) {
+	tree, _, dir := newTree(t)
+	put(t, dir, "kept/a", "1")
+	put(t, dir, "own/b", "1")
+	tree.Except(filepath.Join(dir, "own"))
+	changes, _ := watched(t, tree, func() {
+		put(t, dir, "kept/a", "2")
+		put(t, dir, "own/b", "2")
+		put(t, dir, "own/c", "2")
+	})
+	if len(changes) != 1 || changes[0].Path != "kept/a" {
+		t.Errorf("%+v", changes)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -73,6 +74,9 @@ func (w *Watch) look(ctx context.Context, now time.Time) (map[string]entry, erro
 		if err != nil {
 			continue // a folder that cannot be read cannot be put back either
 		}
+		if w.tree.excepted(e.Path) {
+			continue
+		}
 		if w.more = len(entries) >= MaxFiles; w.more {
 			break
 		}
@@ -84,6 +88,11 @@ func (w *Watch) look(ctx context.Context, now time.Time) (map[string]entry, erro
 		}
 	}
 	return entries, nil
+}
+
+// excepted reports whether a path is one that is left out.
+func (t *Tree) excepted(name string) bool {
+	return t.except != "" && (name == t.except || strings.HasPrefix(name, t.except+"/"))
 }
 
 func (w *Watch) add(entries map[string]entry, name string, now time.Time) {
