@@ -18,6 +18,10 @@ type app struct {
 	goos  string                          // operating system, as in runtime.GOOS
 	build func() (*debug.BuildInfo, bool) // what the binary knows of itself
 
+	// keyring reads a secret from the keyring of the system, "" where there is
+	// none; nil where the system's own is not to be asked, as in tests.
+	keyring func(ctx context.Context, account string) (string, error)
+
 	// frugal makes the process keep its memory small; nil where the process is
 	// not ours alone, as in tests.
 	frugal func()

@@ -30,7 +30,7 @@ func start(t *testing.T, ctx context.Context, stdout io.Writer, args ...string) 
 	return code, errOut.String()
 }
 
-func run(t *testing.T, args ...string) answer {
+func invoke(t *testing.T, args ...string) answer {
 	t.Helper()
 	var out bytes.Buffer
 	code, stderr := start(t, t.Context(), &out, args...)
@@ -45,7 +45,7 @@ func builtFrom(version, commit string) func() (*debug.BuildInfo, bool) {
 }
 
 func TestVersion(t *testing.T) {
-	got := run(t, "version", "--utc")
+	got := invoke(t, "version", "--utc")
 	if got.code != 0 || !strings.HasPrefix(got.out, "quire v1.2.3 (0123456789ab, modified) go1.") {
 		t.Errorf("got %+v", got)
 	}
@@ -53,7 +53,7 @@ func TestVersion(t *testing.T) {
 		t.Errorf("no commit time in %q", got.out)
 	}
 	var r release
-	if err := json.Unmarshal([]byte(run(t, "version", "--json").out), &r); err != nil {
+	if err := json.Unmarshal([]byte(invoke(t, "version", "--json").out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Commit != "0123456789abcdef" || !r.Modified || r.Platform == "" || r.Time.Year() != 2026 {
@@ -134,6 +134,14 @@ func TestEveryListingHasJSON(t *testing.T) {
 		"quire config set":     "changes something",
 		"quire config schema":  "is JSON",
 		"quire session":        "shows help",
+		"quire epoch":          "shows help",
+		"quire run":            "has --output",
+		"quire demo":           "prose",
+		"quire eval ablation":  "a table in Markdown, of figures that eval has as JSON",
+		"quire eval curve":     "a table in Markdown, of figures that eval has as JSON",
+		"quire eval fit":       "writes JSON",
+		"quire mcp":            "speaks a protocol",
+		"quire sim":            "lists its requests as JSON by itself",
 		"quire session export": "is JSON",
 	}
 	walk(t, func(cmd *cobra.Command) {
@@ -172,7 +180,7 @@ func TestUsageIsNeverDumped(t *testing.T) {
 		{"config", "list", "more"}, {"config", "list", "--nothing"}, {"completion"}, {"completion", "tcsh"}, {"help", "nothing"},
 		{"--color", "red"}, {"--utc=perhaps", "version"}, {"version", "more"},
 	} {
-		got := run(t, args...)
+		got := invoke(t, args...)
 		lines := strings.Split(strings.TrimSuffix(got.err, "\n"), "\n")
 		if got.code != 2 || got.out != "" || len(lines) != 2 || !strings.HasPrefix(lines[0], "quire: ") || !strings.HasPrefix(lines[1], "  next: ") {
 			t.Errorf("quire %v: got %+v, want code 2, one line that says what and one that says what next", args, got)
@@ -182,7 +190,7 @@ func TestUsageIsNeverDumped(t *testing.T) {
 
 func TestExitTableIsComplete(t *testing.T) {
 	for _, code := range []exitCode{exitOK, exitFailure, exitUnusable, exitInterrupted} {
-		if !strings.Contains(run(t, "help", "exit-codes").out, fmt.Sprintf(" %d  ", code)) {
+		if !strings.Contains(invoke(t, "help", "exit-codes").out, fmt.Sprintf(" %d  ", code)) {
 			t.Errorf("%d is not in the table", code)
 		}
 	}
@@ -236,7 +244,7 @@ func TestSize(t *testing.T) {
 
 func TestCompletionScripts(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
-		if got := run(t, "completion", shell); got.code != 0 || !strings.Contains(got.out, "quire") || !strings.Contains(got.out, "__complete") {
+		if got := invoke(t, "completion", shell); got.code != 0 || !strings.Contains(got.out, "quire") || !strings.Contains(got.out, "__complete") {
 			t.Errorf("%s: code %d, %d bytes without a call of quire __complete", shell, got.code, len(got.out))
 		}
 	}
@@ -253,7 +261,7 @@ func TestCompletionOfSettings(t *testing.T) {
 		{[]string{"completion", ""}, "powershell\n"},
 	}
 	for _, c := range cases {
-		if got := run(t, append([]string{"__complete"}, c.args...)...); !strings.Contains(got.out, c.want) {
+		if got := invoke(t, append([]string{"__complete"}, c.args...)...); !strings.Contains(got.out, c.want) {
 			t.Errorf("completing %q gives %q, want %q in it", c.args, got.out, c.want)
 		}
 	}

@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // An environment is a set of variables. It is not changed after it was made.
 type environment struct {
@@ -18,6 +21,12 @@ func (e environment) lookup(name string) (string, bool) {
 		}
 	}
 	return "", false
+}
+
+// with is the environment with more variables, which count before those of the same
+// name.
+func (e environment) with(pairs ...string) environment {
+	return environment{append(slices.Clone(e.pairs), pairs...)}
 }
 
 // get is the value of a variable, "" when it is not set.

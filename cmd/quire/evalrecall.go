@@ -23,9 +23,9 @@ the time when they did, and show how often the page was among what was found.
 A need counts if its page is not among the newest 20 results and was last quoted 30
 or more calls before. The question is what the user had said (user), the arguments
 of the call before (before), those of the call that needed it (full), of long ones
-the 2,000 bytes around the need, or those without the lines that it quotes (own); "names path" and "names symbol" are the
-questions that name the path of the page or an identifier in the needed lines. Needs
-that are not strict ones are counted apart, as wide.
+the 2,000 bytes around the need, or those without the lines that it quotes (own);
+"names path" and "names symbol" are the questions that name the path of the page or an
+identifier in the needed lines. Needs that are not strict ones are counted apart, as wide.
 R@5 is the share of needs that had an answer among the first five, text the share
 whose needed text stood in 2,000 tokens of hits. An answer is the page that the text
 was taken from, or another one that holds at least 80 % of it.

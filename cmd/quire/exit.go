@@ -17,6 +17,9 @@ const (
 	exitOK          exitCode = 0
 	exitFailure     exitCode = 1
 	exitUnusable    exitCode = 2
+	exitCutOff      exitCode = 3
+	exitDenied      exitCode = 4
+	exitProvider    exitCode = 5
 	exitInterrupted exitCode = 130 // 128 + SIGINT, as shells have it
 )
 
@@ -29,6 +32,9 @@ func exitTable() string {
 		{exitOK, "done; of several inputs at least one could be read"},
 		{exitFailure, "failed: something that should have worked did not"},
 		{exitUnusable, "nothing to work on: wrong usage, wrong settings, or no input could be read"},
+		{exitCutOff, "run: stopped before it was done: a limit was reached, or the answer was cut off"},
+		{exitDenied, "run: done, but calls of the model were not permitted"},
+		{exitProvider, "run: the model, or the way to it, failed"},
 		{exitInterrupted, "interrupted (Ctrl-C)"},
 	}
 	var b strings.Builder

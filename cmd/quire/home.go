@@ -76,7 +76,12 @@ func (inv *invocation) openHomeAs(cmd *cobra.Command, o sqlite.Options) (*home, 
 	if err != nil {
 		return nil, err
 	}
-	store, err := sqlite.Open(cmd.Context(), dir, o)
+	return inv.homeAt(cmd.Context(), dir, o)
+}
+
+// homeAt opens the home in a folder.
+func (inv *invocation) homeAt(ctx context.Context, dir string, o sqlite.Options) (*home, error) {
+	store, err := sqlite.Open(ctx, dir, o)
 	if err != nil {
 		return nil, explain(err)
 	}

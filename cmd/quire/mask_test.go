@@ -93,8 +93,8 @@ func plantLog(t *testing.T) string {
 func TestAuditShowsNoSecret(t *testing.T) {
 	log := plantLog(t)
 	page := filepath.Join(t.TempDir(), "report.html")
-	terminal := run(t, "audit", log, "--utc", "--html", page)
-	asJSON := run(t, "audit", log, "--json")
+	terminal := invoke(t, "audit", log, "--utc", "--html", page)
+	asJSON := invoke(t, "audit", log, "--json")
 	html, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestAuditShowsNoSecret(t *testing.T) {
 // TestErrorsShowNoSecret holds the same for messages that name what was given.
 func TestErrorsShowNoSecret(t *testing.T) {
 	secret := "gh" + "p_" + strings.Repeat("aZ3kQ9xW7rTb", 3)
-	got := run(t, "audit", "missing-"+secret)
+	got := invoke(t, "audit", "missing-"+secret)
 	if got.code != int(exitUnusable) || strings.Contains(got.err, secret) || !strings.Contains(got.err, "missing-‹secret:github-token›") {
 		t.Errorf("got %+v", got)
 	}

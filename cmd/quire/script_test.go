@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -23,9 +24,28 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", home)
 			env.Setenv("USERPROFILE", home)
 			env.Setenv("TZ", "UTC")
+			if cache := buildCache(); cache != "" {
+				env.Setenv("GOCACHE", cache) // so that the demo need not compile the standard library
+			}
+			if path, err := exec.LookPath("quire"); err == nil {
+				env.Setenv("QUIRE", path) // for scripts that empty the PATH
+			}
 			return os.MkdirAll(home, 0o700)
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// buildCache is where this machine's Go keeps what it compiled, "" where that is
+// not known.
+func buildCache() string {
+	if dir := os.Getenv("GOCACHE"); dir != "" {
+		return dir
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "go-build")
 }

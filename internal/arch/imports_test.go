@@ -19,7 +19,7 @@ func floors() []floor {
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
 		{3, "internal/script"}, {3, "internal/model"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
 		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"},
-		{5, "internal/gateway"},
+		{5, "internal/gateway"}, {5, "internal/mcpserve"},
 		{6, "cmd/quire"},
 		{7, "internal/arch"}, {7, "internal/mutate"},
 	}
@@ -93,6 +93,7 @@ func owners() []owner {
 		{"mvdan.cc/sh/v3", "internal/permit"},
 		{"github.com/landlock-lsm/go-landlock", "internal/x/sandbox"},
 		{"github.com/google/jsonschema-go", "internal/tool"},
+		{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserve"},
 	}
 }
 

@@ -25,7 +25,8 @@ func scheduled() []struct {
 		{quire.RecordPlan, quire.PlanRecord{
 			Stamp: stamp, Call: "c1", Epoch: 2, Reason: "one page folds",
 			Decisions: []quire.Decision{{
-				Page: 7, From: quire.RenditionFull, To: quire.RenditionExcerpt, Lines: []quire.Range{lines}, Tokens: 40, Reason: "idle for 30 calls",
+				Page: 7, From: quire.RenditionFull, To: quire.RenditionExcerpt, Lines: []quire.Range{lines}, Tokens: 40, Was: 900, Reason: "idle for 30 calls",
+				Carry: .02, Chance: .1, Strict: .01, Miss: .05,
 			}},
 			Inputs: quire.PlanInputs{
 				Now: at, Model: "m", Rules: "r1", Tables: "t1", Scale: 1.1, Window: 200_000, Prefix: 9_000, Output: 8_000,

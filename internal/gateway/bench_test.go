@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// grown is a call of a session of about that many bytes, of which the last message
+// differs from call to call.
+func grown(size, n int) string {
+	var b strings.Builder
+	b.WriteString(`{"model":"claude-sonnet-4-5","max_tokens":100,"tools":[{"name":"read","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"go"}`)
+	for i := 0; b.Len() < size; i++ {
+		fmt.Fprintf(&b, `,{"role":"assistant","content":[{"type":"tool_use","id":"c%d","name":"read","input":{"n":%d}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":"%s"}]}`, i, i, i, strings.Repeat("a line of source code; ", 200))
+	}
+	fmt.Fprintf(&b, `,{"role":"user","content":"and %d"}]}`, n)
+	return b.String()
+}
+
+func quick() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, messagesReply)
+	})
+}
+
+// firstByte is how long it takes until the answer begins.
+func firstByte(b *testing.B, client *http.Client, address, body string) time.Duration {
+	r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, address+"/v1/messages", strings.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now()
+	answer, err := client.Do(r)
+	took := time.Since(began)
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	answer.Body.Close()
+	return took
+}
+
+// BenchmarkFirstByte is the time until the answer to a request of 1 MB of a known
+// session begins, through the gateway and through a plain reverse proxy in the same
+// run. The record of a call is awaited between two, so that what is measured is what
+// a client waits for, and not what else the processor does.
+func BenchmarkFirstByte(b *testing.B) {
+	upstream := serveHandler(b, quick())
+	target, err := url.Parse(upstream)
+	if err != nil {
+		b.Fatal(err)
+	}
+	plain := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }})
+	defer plain.Close()
+	w := newWorld(b, newPool(b), upstream, func(o *Options) { o.Limits.Settle = time.Hour })
+	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+	defer client.CloseIdleConnections()
+	body := grown(1<<20, 0)
+	firstByte(b, client, w.url, body)
+	w.line()
+	var ours, theirs []time.Duration
+	for i := 0; b.Loop(); i++ {
+		ours = append(ours, firstByte(b, client, w.url, body))
+		w.line()
+		theirs = append(theirs, firstByte(b, client, plain.URL, body))
+	}
+	slices.Sort(ours)
+	slices.Sort(theirs)
+	at := func(list []time.Duration, p int) float64 { return float64(list[len(list)*p/100].Microseconds()) / 1000 }
+	b.ReportMetric(at(ours, 50), "ms-p50")
+	b.ReportMetric(at(theirs, 50), "ms-proxy-p50")
+	b.ReportMetric(at(ours, 50)-at(theirs, 50), "ms-added-p50")
+	b.ReportMetric(at(ours, 99), "ms-p99")
+	b.ReportMetric(at(theirs, 99), "ms-proxy-p99")
+}
+
+// BenchmarkRecord is what the record of a call of 1 MB costs beside the relay: a
+// session whose views grow by a message.
+func BenchmarkRecord(b *testing.B) {
+	w := newWorld(b, newPool(b), serveHandler(b, quick()), func(o *Options) { o.Limits.Settle = time.Hour })
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	b.SetBytes(1 << 20)
+	for i := 0; b.Loop(); i++ {
+		firstByte(b, client, w.url, grown(1<<20, i))
+		w.line()
+	}
+}
+
+// BenchmarkThroughput is how much of 200 kB requests passes, one after the other, as
+// fast as they are answered.
+func BenchmarkThroughput(b *testing.B) {
+	upstream := serveHandler(b, quick())
+	target, err := url.Parse(upstream)
+	if err != nil {
+		b.Fatal(err)
+	}
+	plain := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }})
+	defer plain.Close()
+	w := newWorld(b, newPool(b), upstream, func(o *Options) { o.Limits.Settle, o.Seen = time.Hour, nil })
+	body := grown(200_000, 0)
+	for _, c := range []struct{ name, address string }{{"gateway", w.url}, {"proxy", plain.URL}} {
+		b.Run(c.name, func(b *testing.B) {
+			client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
+			defer client.CloseIdleConnections()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				firstByte(b, client, c.address, body)
+			}
+		})
+	}
+}

@@ -1,0 +1,185 @@
+package gateway
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/quire-agent/quire/internal/ingest"
+	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/quire"
+)
+
+// Options are what a gateway is made with. Pool must be able to count tokens.
+type Options struct {
+	Pool      *ingest.Pool
+	Prices    *price.Table
+	Upstreams map[API]string // base addresses; of an API that is missing, its vendor's
+	Secret    []byte         // what credentials are hashed with, and the token is made from; kept across restarts
+	Listen    string         // host of the listener: on loopback relaying needs no token
+	Hosts     []string       // further names under which it is reached
+	Limits    Limits
+	Proxy     func(*http.Request) (*url.URL, error) // through which upstreams are reached; nil: none
+	Seen      func(Line)                            // told of each model call, in the order in which they end; from one goroutine
+	Failed    func(error)                           // told of faults of recording; from the same goroutine
+}
+
+// Limits bound what a gateway takes. A zero is the default.
+type Limits struct {
+	Body       int64         // bytes of a request: 512 MiB
+	Concurrent int           // requests at a time: 1,024
+	Copies     int64         // bytes that are copied for the record and not yet recorded: 256 MiB
+	Sessions   int           // sessions that are known by their messages: 4,096
+	Open       int           // of these, journals that are open: 64
+	Connect    time.Duration // until upstream is connected: 30 s
+	Answer     time.Duration // until the answer begins: 30 min
+	Idle       time.Duration // between two pieces of an answer: 30 min
+	Client     time.Duration // for the client to send, or to take, one piece: 2 min
+	Settle     time.Duration // of quiet before rows and index are made of what was recorded: 3 s
+}
+
+func (l Limits) filled() Limits {
+	return Limits{
+		Body: or(l.Body, 512<<20), Concurrent: or(l.Concurrent, 1024), Copies: or(l.Copies, 256<<20),
+		Sessions: or(l.Sessions, 4096), Open: or(l.Open, 64),
+		Connect: or(l.Connect, 30*time.Second), Answer: or(l.Answer, 30*time.Minute), Idle: or(l.Idle, 30*time.Minute),
+		Client: or(l.Client, 2*time.Minute), Settle: or(l.Settle, 3*time.Second),
+	}
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// A Gateway is an [http.Handler]. Any number of requests may run at a time.
+type Gateway struct {
+	options   Options
+	limits    Limits
+	guard     guard
+	upstreams map[API]*url.URL
+	transport *http.Transport
+	buffers   buffers
+	silent    *log.Logger // for what the proxy would write to the process's; the client sees it on its connection
+	slots     chan struct{}
+	copies    budget
+	observer  *observer
+	counts    counts
+}
+
+// counts are what the relay counts. The observer has counts of its own.
+type counts struct {
+	requests, refused, running, up, down atomic.Int64
+}
+
+// New makes a gateway and starts its observer. Close ends it.
+func New(o Options) (*Gateway, error) {
+	g := &Gateway{options: o, limits: o.Limits.filled(), upstreams: map[API]*url.URL{}}
+	for _, a := range APIs() {
+		u, err := parseUpstream(or(o.Upstreams[a], a.Upstream()))
+		if err != nil {
+			return nil, fmt.Errorf("the upstream of %s: %w", a, err)
+		}
+		g.upstreams[a] = u
+	}
+	g.guard = guard{token: Token(o.Secret), open: loopback(o.Listen), listen: o.Listen, hosts: o.Hosts}
+	g.slots = make(chan struct{}, g.limits.Concurrent)
+	g.copies.free.Store(g.limits.Copies)
+	g.transport = g.newTransport()
+	g.silent = log.New(io.Discard, "", 0)
+	g.observer = newObserver(g)
+	g.observer.start()
+	return g, nil
+}
+
+var errAddress = errors.New("not an address like https://host")
+
+func parseUpstream(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" {
+		return nil, errAddress
+	}
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	return u, nil
+}
+
+// Token is what proves that somebody may speak to a gateway with that secret.
+func Token(secret []byte) string { return keyed(secret, "token")[:32] }
+
+// keyed is a hash that tells nothing to who does not have the secret.
+func keyed(secret []byte, text string) string {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte(text))
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Close records what waits, makes rows and index of it, and gives the sessions up.
+// Requests must be over. The context bounds the waiting; what was not done by then
+// is left to the next start, but for copies that were not recorded, which are lost.
+func (g *Gateway) Close(ctx context.Context) error {
+	err := g.observer.close(ctx)
+	g.transport.CloseIdleConnections()
+	return err
+}
+
+func (g *Gateway) newTransport() *http.Transport {
+	dialer := &net.Dialer{Timeout: g.limits.Connect}
+	return &http.Transport{
+		Proxy: g.options.Proxy, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+		TLSHandshakeTimeout: g.limits.Connect, ResponseHeaderTimeout: g.limits.Answer,
+		MaxIdleConnsPerHost: g.limits.Concurrent, IdleConnTimeout: 90 * time.Second,
+		DisableCompression: true, WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
+	}
+}
+
+// ServeHTTP relays a request, or answers one that is meant for the gateway.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	g.counts.requests.Add(1)
+	to := routeOf(r)
+	v, status, why := g.guard.check(r)
+	switch {
+	case status != 0:
+		g.refuse(w, to.api, quire.CallForbidden, status, why)
+	case own(v.path):
+		g.report(w, r, v.path)
+	case r.Header.Get("Upgrade") != "":
+		w.Header().Set("Upgrade", "HTTP/1.1")
+		w.Header().Set("Connection", "Upgrade")
+		g.refuse(w, to.api, quire.CallInvalid, http.StatusUpgradeRequired, "the gateway speaks HTTP and no WebSocket")
+	case r.ContentLength > g.limits.Body:
+		g.refuse(w, to.api, quire.CallTooLarge, http.StatusRequestEntityTooLarge, "the request is larger than the gateway takes")
+	default:
+		g.enter(w, r, to, v)
+	}
+}
+
+func (g *Gateway) refuse(w http.ResponseWriter, a API, kind quire.CallErrorKind, status int, why string) {
+	g.counts.refused.Add(1)
+	a.refusal(w, kind, status, why)
+}
+
+// enter relays a request if there is room for one more.
+func (g *Gateway) enter(w http.ResponseWriter, r *http.Request, to route, v visit) {
+	select {
+	case g.slots <- struct{}{}:
+		g.counts.running.Add(1)
+		defer func() { g.counts.running.Add(-1); <-g.slots }()
+		g.relay(w, r, to, v)
+	default:
+		g.refuse(w, to.api, quire.CallOverloaded, 0, "the gateway has too many requests at a time")
+	}
+}

@@ -1,0 +1,299 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/x/recent"
+)
+
+// An observer makes sessions of what passed. Exchanges wait in a queue that never
+// makes anybody wait; what does not fit it is lost to the record, and counted.
+// All but put and what the mutex guards belongs to its one goroutine.
+type observer struct {
+	gateway *Gateway
+	queue   chan *ended
+	stop    chan struct{}
+	done    chan struct{}
+	cancel  context.CancelFunc // ends what the goroutine waits for
+	closing sync.Once
+
+	forest   forest
+	sessions []*session
+	meter    *meter
+	words    recent.Map[string] // whose words a text was first: a key of the text to the ULID of the session
+	replies  recent.Map[*node]  // by id of the answer
+	lost     atomic.Int64
+
+	mu     sync.Mutex // guards what follows, which reports read
+	totals Totals
+	rows   map[quire.SessionNumber]Row
+}
+
+// queueLength is how many exchanges wait at most; their bytes are bounded apart.
+const queueLength = 4096
+
+// remembered is how many texts and answers are known again at least.
+const remembered = 20_000
+
+// settleCalls is how many calls put the making of rows off at most.
+const settleCalls = 200
+
+// An ended is an exchange that is over, with the copies of what passed.
+type ended struct {
+	*exchange
+	request, reply []byte
+	held           int // bytes of the budget
+	complete       bool
+	at             time.Time // when it was over
+}
+
+func newObserver(g *Gateway) *observer {
+	o := &observer{
+		gateway: g, queue: make(chan *ended, queueLength), stop: make(chan struct{}), done: make(chan struct{}),
+		rows: map[quire.SessionNumber]Row{}, forest: forest{roots: map[quire.Hash][]*tree{}}, meter: newMeter(g.options.Pool.Counter, g.options.Prices),
+	}
+	o.words.Limit, o.replies.Limit = remembered, remembered
+	return o
+}
+
+// put takes an exchange that is over. It does not wait.
+func (o *observer) put(e *exchange) {
+	x := &ended{exchange: e, at: o.gateway.options.Pool.Now()}
+	up, heldUp, okUp := e.up.cut()
+	down, heldDown, okDown := e.down.cut()
+	x.request, x.reply, x.held, x.complete = up, down, heldUp+heldDown, okUp && okDown
+	select {
+	case o.queue <- x:
+	default:
+		o.lost.Add(1)
+		o.gateway.copies.give(x.held)
+	}
+}
+
+func (o *observer) start() {
+	ctx, cancel := context.WithCancel(context.Background())
+	o.cancel = cancel
+	go o.run(ctx)
+}
+
+// run records until close. When nothing came for a while, rows and index are made
+// of what was recorded; after many calls without a pause too.
+func (o *observer) run(ctx context.Context) {
+	defer close(o.done)
+	o.fail(o.restore(ctx))
+	quiet := o.gateway.limits.Settle
+	settle := time.NewTimer(quiet)
+	defer settle.Stop()
+	taken := 0
+	for {
+		select {
+		case x := <-o.queue:
+			o.take(ctx, x)
+			if taken++; taken < settleCalls {
+				settle.Reset(quiet)
+			}
+		case <-settle.C:
+			o.fail(o.derive(ctx))
+			taken = 0
+		case <-o.stop:
+			o.drain(ctx)
+			return
+		}
+	}
+}
+
+func (o *observer) drain(ctx context.Context) {
+	for {
+		select {
+		case x := <-o.queue:
+			o.take(ctx, x)
+			continue
+		default:
+		}
+		break
+	}
+	o.fail(o.derive(ctx))
+	for _, s := range o.sessions {
+		o.fail(s.close())
+	}
+}
+
+// close ends the goroutine once what waits is recorded, or the context ends.
+func (o *observer) close(ctx context.Context) error {
+	o.closing.Do(func() { close(o.stop) })
+	defer o.cancel()
+	select {
+	case <-o.done:
+		return nil
+	case <-ctx.Done():
+		o.cancel()
+		<-o.done
+		return fmt.Errorf("record what passed: %w", ctx.Err())
+	}
+}
+
+func (o *observer) fail(err error) {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return
+	}
+	o.mu.Lock()
+	o.totals.Faults++
+	o.mu.Unlock()
+	if f := o.gateway.options.Failed; f != nil {
+		f(err)
+	}
+}
+
+// take records one exchange and tells of it.
+func (o *observer) take(ctx context.Context, x *ended) {
+	line := o.record(ctx, x)
+	o.gateway.copies.give(x.held)
+	line.At, line.API, line.Status, line.Cut = x.began, x.api, x.status, !x.whole
+	line.Took = x.at.Sub(x.began)
+	if !x.first.IsZero() {
+		line.First = x.first.Sub(x.began)
+	}
+	line.Lost += o.lost.Swap(0)
+	o.count(line)
+	if f := o.gateway.options.Seen; f != nil {
+		f(line)
+	}
+}
+
+// record finds the session of an exchange and writes down what is new in it.
+func (o *observer) record(ctx context.Context, x *ended) (line Line) {
+	if !x.complete {
+		return Line{Lost: 1, Note: "too much waits to be recorded: this call was not"}
+	}
+	answer := x.read(x.reply)
+	call, err := x.decode(x.request)
+	line = Line{Model: call.Model, Stream: call.Stream, Usage: answer.reply.Usage, Odd: answer.odd}
+	if answer.err != nil {
+		line.Error = answer.err.Error()
+	}
+	switch {
+	case err != nil:
+		line.Odd = err.Error()
+		return line
+	case x.status == 0 || x.status >= 400:
+		return line
+	}
+	v := newView(call)
+	c := o.meter.charge(x.cred, v, &answer.reply, x.began)
+	c.into(&line)
+	o.keep(ctx, x, v, &answer, c, &line)
+	return line
+}
+
+// keep records a call that was answered, unless it is a side request.
+func (o *observer) keep(ctx context.Context, x *ended, v *view, a *answered, c charged, line *Line) {
+	p := o.locate(x, v)
+	if o.side(&p, v) {
+		line.Side = true
+		o.remember(x, v, &p, a)
+		return
+	}
+	s, err := o.session(ctx, x, v, &p)
+	if err == nil {
+		err = s.record(ctx, o, x, v, &p, a, c, line)
+	}
+	if err != nil {
+		o.fail(fmt.Errorf("record a call: %w", err))
+		o.fail(o.abandon(s))
+		line.Note = "not recorded: " + err.Error()
+	}
+}
+
+// abandon gives up a session that could not be written: its client sends all of it
+// again with its next call, which begins another one.
+func (o *observer) abandon(s *session) error {
+	for _, t := range s.trees {
+		o.forest.fell(t)
+	}
+	s.trees = nil
+	return o.remove(s)
+}
+
+// locate finds how far a view is known.
+func (o *observer) locate(x *ended, v *view) place {
+	if n, ok := o.replies.Get(x.cred + v.after); ok && v.after != "" && n.tree.root != nil {
+		return follow(n, v.messages)
+	}
+	return o.forest.find(credentialHash(x.cred), v, x.label)
+}
+
+// follow goes on from a node that the client named instead of sending what leads
+// to it.
+func follow(n *node, messages []message) place {
+	p := place{tree: n.tree}
+	for at := n; at != nil; at = at.parent {
+		p.nodes = append([]*node{at}, p.nodes...)
+	}
+	p.implied = len(p.nodes)
+	for i := range messages {
+		next, cleared := p.tip().child(&messages[i])
+		if next == nil {
+			break
+		}
+		p.nodes, p.cleared = append(p.nodes, next), p.cleared+cleared
+	}
+	return p
+}
+
+func credentialHash(cred string) quire.Hash { return quire.Sum("credential\x00" + cred) }
+
+// side reports whether a call is a side request: one without tools that extends no
+// leaf of what is known (G8).
+func (o *observer) side(p *place, v *view) bool {
+	if v.offers || v.after != "" {
+		return false
+	}
+	if p.tree == nil {
+		return true
+	}
+	whole := len(p.nodes)-p.implied == len(v.messages)
+	extends := len(p.tip().children) == 0 && p.told()
+	again := whole && p.tree.session != nil && !p.tree.tools
+	return !extends && !again
+}
+
+// remember keeps the chain of a side request in mind: what goes on from its answer
+// is a session after all.
+func (o *observer) remember(x *ended, v *view, p *place, a *answered) {
+	cred := credentialHash(x.cred)
+	t := p.tree
+	if len(v.messages) == 0 {
+		return
+	}
+	if t == nil || t.session != nil {
+		t = o.forest.plant(x.label, x.at)
+		p.nodes = nil
+	}
+	t.used = x.at
+	at := p.tip()
+	for i := len(p.nodes); i < len(v.messages); i++ {
+		at = o.forest.grow(t, at, cred, &v.messages[i])
+	}
+	if m, ok := canonicalOf(quire.Message{Role: quire.RoleAssistant, Blocks: a.reply.Blocks}); ok && a.whole {
+		o.forest.grow(t, at, cred, &m).answer = true
+	}
+	o.prune()
+}
+
+// prune forgets the trees that were not used for the longest time. Their sessions
+// stay where they are; a client that goes on with one begins a new one.
+func (o *observer) prune() {
+	for len(o.forest.trees) > o.gateway.limits.Sessions {
+		t := o.forest.eldest()
+		o.forest.fell(t)
+		if s := t.session; s != nil {
+			o.fail(o.forget(s, t))
+		}
+	}
+}
