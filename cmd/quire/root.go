@@ -49,10 +49,10 @@ func (inv *invocation) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "quire",
 		Short: "See where a coding agent's tokens and money go",
-		Long: `Quire reads the session logs that coding agents leave on this machine and shows
-where their tokens and money went, what was wasted, and what other ways of
-keeping the context would have cost. It needs no key and no network, and it
-changes nothing.
+		Long: `Quire gives language models virtual memory: a coding agent whose sessions can go on
+for days (run), a relay for the agents that you use already (serve), and an audit of
+the session logs that they leave on this machine, which shows where tokens and money
+went. The audit needs no key and no network, and changes nothing.
 
 Without a command it says which logs it found and what to do next.`,
 		Example: "  quire\n  quire --json",

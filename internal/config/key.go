@@ -82,7 +82,7 @@ func Keys() []Key {
 		{Name: string(Budget), Type: TypeInt, Default: "0", Reach: ReachProject, Flag: "budget",
 			Help: "tokens a context policy may keep in the prompt; 0 means 80000, or 40000 for endless"},
 		{Name: string(Model), Type: TypeName, Reach: ReachUser, Flag: "model",
-			Help: "model that does the work: PROVIDER/MODEL of `quire models`"},
+			Help: "model that does the work: PROVIDER/MODEL of quire models"},
 		{Name: string(ModelURL), Type: TypeName, Reach: ReachUser, Flag: "base-url",
 			Help: "address of the model's provider, or a list of PROVIDER=URL"},
 	}

@@ -258,7 +258,8 @@ func TestReplayOfOneIsThatAmongOthers(t *testing.T) {
 // dearer than who does nothing, with two exceptions. It prices a later fault by
 // the prompt of the call at which it drops, so one may cost more than it saved
 // when the prompt has grown meanwhile: sessions in which it faults are left out.
-// And a prompt of another size may match less in a cache that counts in steps.
+// And a prompt of another size may match less in a cache that counts in steps;
+// where its markers stand at other blocks, up to a percent is written again.
 func TestOracleColdIsNotDearer(t *testing.T) {
 	c, profiles := newCounter(t), price.Profiles()
 	policies := slices.DeleteFunc(Baselines(0), func(p Policy) bool { return p.Name != "append" && p.Name != "oracle-cold" })
@@ -271,7 +272,7 @@ func TestOracleColdIsNotDearer(t *testing.T) {
 		}
 		for i, set := range settings {
 			a, o := out[i][0], out[i][1]
-			if most := a.Cost + float64(len(s.Calls)*set.Rules.Step); o.FaultsWide == 0 && o.Cost > most*(1+1e-9) {
+			if most := a.Cost + float64(len(s.Calls)*set.Rules.Step); o.FaultsWide == 0 && o.Cost > most*1.01 {
 				t.Errorf("%s: oracle-cold costs %v, append %v", set.Name, o.Cost, a.Cost)
 			}
 		}
