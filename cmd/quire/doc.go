@@ -1,7 +1,7 @@
-// Quire shows where a coding agent's tokens and money went, and what other ways
-// of keeping the context would have cost, and keeps sessions so that everything
-// in them can be found again. It is a program, not a library: all of
-// it is under internal/, and this package wires it.
+// Quire is a coding agent whose context is virtual memory, a relay for agents
+// that people already use, and an instrument that shows where tokens and money
+// went. It keeps sessions so that everything in them can be found again. It is a
+// program, not a library: all of it is under internal/, and this package wires it.
 //
 // # A tour, bottom up
 //
@@ -24,6 +24,16 @@
 // pool: bodies into package store, one line each into package journal, and from
 // these two alone the rows of the page table and the search index of package
 // retrieve. Package secret masks secrets wherever text is shown.
+//
+// What decides stands between the pages and the models. Package schedule plans
+// what of a stream stands in the next prompt and in which form, package rendition
+// makes these forms, packages ledger and task know what must survive and whose
+// turn it is, package assemble makes a call of a plan or refuses. The packages of
+// wire speak the providers' bytes, those of model send them, package sim answers
+// in their place. Package run goes round: a call, its tools (tool, permit, undo),
+// the record. Package history plays a kept session again to say why.
+//
+// Packages gateway and mcpserve are faces for others.
 //
 // This package is the only reader of flags, environment and signals. Package
 // config says which settings there are and where a value came from.
