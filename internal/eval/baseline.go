@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
 )
 
 // The baselines are the context policies that other agents use or that bound
@@ -46,9 +47,9 @@ func (p appendOnly) Step(k int) Prompt {
 // leaves summaryLeft tokens in the prompt. What enters with the call stays.
 const (
 	compactWindow = 200_000
-	compactAt     = 0.835
-	summaryOut    = 4_000
-	summaryLeft   = 8_000
+	compactAt     = schedule.CompactAt
+	summaryOut    = schedule.SummaryOut
+	summaryLeft   = schedule.SummaryLeft
 )
 
 type compact struct{ *stream }

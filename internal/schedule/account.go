@@ -44,9 +44,9 @@ type side struct {
 
 // Compaction as agents ship it (evaluation document, section 2).
 const (
-	compactAt   = .835
-	summaryOut  = 4_000
-	summaryLeft = 8_000
+	CompactAt   = .835
+	SummaryOut  = 4_000
+	SummaryLeft = 8_000
 )
 
 // NewAccount opens an account.
@@ -126,16 +126,16 @@ func (s *side) send(at time.Time, rates price.Rates, keep, prefix, schema int) {
 // would not fit.
 func (a *Account) compact() {
 	s := &a.shadow
-	if a.window == 0 || float64(s.tokens+a.prefix) < compactAt*float64(a.window) || s.sent == 0 {
+	if a.window == 0 || float64(s.tokens+a.prefix) < CompactAt*float64(a.window) || s.sent == 0 {
 		return
 	}
 	fresh := 0
 	for _, b := range s.out {
 		fresh += b.Tokens
 	}
-	s.cost += a.rates.Cost(price.Charge{Read: s.tokens - fresh + a.prefix}, summaryOut)
+	s.cost += a.rates.Cost(price.Charge{Read: s.tokens - fresh + a.prefix}, SummaryOut)
 	a.compacted++ // each summary is another text
-	s.out = append([]price.Block{{Hash: ^a.compacted, Tokens: summaryLeft}}, s.out...)
-	s.tokens = summaryLeft + fresh
+	s.out = append([]price.Block{{Hash: ^a.compacted, Tokens: SummaryLeft}}, s.out...)
+	s.tokens = SummaryLeft + fresh
 	s.sent = 1
 }

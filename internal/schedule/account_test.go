@@ -57,12 +57,12 @@ func (s *slow) send(side int, at time.Time, schema int) {
 // compact replaces what was sent by a summary when the prompt would not fit.
 func (s *slow) compact() {
 	prompt := s.prompts[0]
-	if s.terms.Window == 0 || !s.sent || float64(total(prompt)+s.terms.Prefix) < compactAt*float64(s.terms.Window) {
+	if s.terms.Window == 0 || !s.sent || float64(total(prompt)+s.terms.Prefix) < CompactAt*float64(s.terms.Window) {
 		return
 	}
 	s.compacts++
-	s.cost[0] += s.terms.Rates.Cost(price.Charge{Read: total(prompt[:s.shown]) + s.terms.Prefix}, summaryOut)
-	summary := price.Block{Hash: 1<<40 + uint64(s.compacts), Tokens: summaryLeft}
+	s.cost[0] += s.terms.Rates.Cost(price.Charge{Read: total(prompt[:s.shown]) + s.terms.Prefix}, SummaryOut)
+	summary := price.Block{Hash: 1<<40 + uint64(s.compacts), Tokens: SummaryLeft}
 	s.prompts[0] = append([]price.Block{summary}, prompt[s.shown:]...)
 }
 
