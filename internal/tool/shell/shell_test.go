@@ -133,7 +133,7 @@ func TestInterrupted(t *testing.T) {
 // waitFor waits for another process, which has no other way to say so.
 func waitFor(t *testing.T, path string) {
 	t.Helper()
-	for range 2000 {
+	for range 6000 {
 		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
 			return
 		}
@@ -203,12 +203,23 @@ func TestKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if exec.Command("kill", "-0", strings.TrimSpace(string(pid))).Run() == nil {
-		state, _ := os.ReadFile("/proc/" + strings.TrimSpace(string(pid)) + "/stat")
-		if !strings.Contains(string(state), ") Z ") {
-			t.Error("a process of the group lives on")
+	waitGone(t, strings.TrimSpace(string(pid)))
+}
+
+// waitGone waits until a process is dead: a kill has been sent when the tool
+// answers, and the kernel may take its time to end what was killed.
+func waitGone(t *testing.T, pid string) {
+	t.Helper()
+	for range 6000 {
+		if exec.Command("kill", "-0", pid).Run() != nil {
+			return
 		}
+		if state, _ := os.ReadFile("/proc/" + pid + "/stat"); strings.Contains(string(state), ") Z ") {
+			return
+		}
+		<-time.After(5 * time.Millisecond)
 	}
+	t.Errorf("process %s of the group lives on", pid)
 }
 
 func TestTooManyJobs(t *testing.T) {
