@@ -8,11 +8,14 @@ BIN    := bin/quire$(shell $(GO) env GOEXE)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
+# The packages whose tests import rapid.
+DRAWN = $(shell $(GO) list -f '{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}}{{end}}{{end}} {{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$.ImportPath}}{{end}}{{end}}' $(PKG))
+
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-audit test race lint vet bench bench-pool mutate schema
+.PHONY: help build demo demo-audit test tests race lint vet bench bench-pool mutate schema e2e-clients walks
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/quire, one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN) ./cmd/quire
@@ -29,11 +32,21 @@ demo-audit: build ## audit a small session that is in the repository
 	@echo
 	@$(BIN) audit examples/demo/session.jsonl
 
-test: ## run all tests
-	$(GO) test $(PKG)
+test: ## run all tests; with SEED=N the property tests draw from that seed
+	@$(MAKE) --no-print-directory tests TEST="$(GO) test"
 
 race: ## run the tests with the race detector (needs gcc)
-	CGO_ENABLED=1 $(GO) test -race -short $(PKG)
+	@CGO_ENABLED=1 $(MAKE) --no-print-directory tests TEST="$(GO) test -race -short"
+
+# Only the packages with property tests know the flag of the seed.
+tests:
+ifeq ($(SEED),)
+	$(TEST) $(PKG)
+else
+	@echo "the property tests draw from seed $(SEED)"
+	$(TEST) $(filter-out $(DRAWN),$(shell $(GO) list $(PKG)))
+	$(TEST) $(DRAWN) -rapid.seed=$(SEED)
+endif
 
 vet: ## gofmt and go vet
 	@files="$$(gofmt -l cmd internal)"; if [ -n "$$files" ]; then echo "not formatted:"; echo "$$files"; exit 1; fi
@@ -51,6 +64,14 @@ bench-pool: ## measure a generated pool of a million pages (minutes, 2 GB of dis
 
 mutate: ## change each decision of the scheduler and list the changes that no test notices (minutes)
 	QUIRE_MUTATE=1 $(GO) test -count=1 -timeout 60m -run Killed -v ./internal/mutate
+
+CLIENTS ?= $(HOME)/.cache/quire-clients
+
+e2e-clients: ## install six real clients (1.3 GB, needs npm and root) and run each against gateway and simulator
+	QUIRE_CLIENTS=$(CLIENTS) $(GO) test -count=1 -timeout 0 -run '^TestClients$$' -v ./internal/gatewaytest
+
+walks: ## random walks of a client through the gateway, thousands of them, and kill -9 at each write (an hour)
+	QUIRE_KILLS=1 $(GO) test -count=1 -timeout 0 -run 'Walks|Killed' -rapid.checks=1000 ./internal/gatewaytest
 
 schema: ## write docs/settings.schema.json anew
 	$(GO) run ./cmd/quire config schema > docs/settings.schema.json

@@ -22,6 +22,10 @@ type app struct {
 	// none; nil where the system's own is not to be asked, as in tests.
 	keyring func(ctx context.Context, account string) (string, error)
 
+	// keepKey keeps a secret in it, and takes it out where it is empty; nil as
+	// keyring is.
+	keepKey func(ctx context.Context, account, secret string) error
+
 	// frugal makes the process keep its memory small; nil where the process is
 	// not ours alone, as in tests.
 	frugal func()

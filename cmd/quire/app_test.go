@@ -130,6 +130,10 @@ func TestEveryListingHasJSON(t *testing.T) {
 	without := map[string]string{
 		"quire help":           "prose",
 		"quire completion":     "a script",
+		"quire brain":          "shows help",
+		"quire brain set":      "changes something",
+		"quire schema":         "shows help",
+		"quire schema packet":  "is JSON",
 		"quire config":         "shows help",
 		"quire config set":     "changes something",
 		"quire config schema":  "is JSON",
@@ -142,7 +146,13 @@ func TestEveryListingHasJSON(t *testing.T) {
 		"quire eval fit":       "writes JSON",
 		"quire mcp":            "speaks a protocol",
 		"quire sim":            "lists its requests as JSON by itself",
-		"quire session export": "is JSON",
+		"quire hooks":          "shows help",
+		"quire hooks trust":    "changes something",
+		"quire skills":         "shows help",
+		"quire mcp trust":      "changes something",
+		"quire models key":     "shows help",
+		"quire models key set": "changes something",
+		"quire models key rm":  "changes something",
 	}
 	walk(t, func(cmd *cobra.Command) {
 		has := cmd.Flags().Lookup("json") != nil

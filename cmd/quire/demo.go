@@ -63,8 +63,11 @@ func demoTurns() []demoTurn {
 type demoRun struct {
 	*invocation
 	keep  bool
+	group bool // a team is shown
 	clock demoClock
 	rows  []demoRow
+
+	foreseen int // pages that came in unasked
 }
 
 // A demoClock is moved by hand; asking for the time lets a second pass.
@@ -101,6 +104,7 @@ The tests of the project want Go. Without it the demo says so and runs without t
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return r.do(cmd.Context()) },
 	}
+	cmd.Flags().BoolVar(&r.group, "team", false, "show a team: planner, workers, checks, a reviewer, and the fixes")
 	cmd.Flags().BoolVar(&r.keep, "keep", false, "leave project and session where they are, and say where")
 	return cmd
 }
@@ -126,7 +130,11 @@ func (r *demoRun) do(ctx context.Context) (err error) {
 		return err
 	}
 	r.clock.at = time.Now().Truncate(24 * time.Hour).Add(9 * time.Hour)
-	if err := r.show(ctx, h, project); err != nil {
+	show := r.show
+	if r.group {
+		show = r.showTeam
+	}
+	if err := show(ctx, h, project); err != nil {
 		return err
 	}
 	if r.keep {
@@ -233,9 +241,14 @@ func (r *demoRun) agent(h *home, project, address string) (*agent, error) {
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	called := withFacts(anthropic.New(&model.Endpoint{Base: address, Key: model.NewKey("demo", "the demo"), Client: client}), demoModel, &terms, true)
+	return newAgent(agentParts{inv: r.offline(), home: h, dir: project, model: called, terms: terms, mode: permit.Full, now: r.clock.Now})
+}
+
+// offline is the invocation with an environment in which Go needs no network.
+func (r *demoRun) offline() *invocation {
 	inv := *r.invocation
 	inv.env = inv.env.with("CGO_ENABLED=0", "GOFLAGS=-trimpath", "GOTOOLCHAIN=local", "GOPROXY=off", "GOWORK=off")
-	return newAgent(agentParts{inv: &inv, home: h, dir: project, model: called, terms: terms, mode: permit.Full, now: r.clock.Now})
+	return &inv
 }
 
 // session is the talk, and what came of it.

@@ -28,6 +28,10 @@ func (r *demoRun) event(a *agent, e run.Event) {
 		if e.Plan.Kind != "" {
 			fmt.Fprintf(r.out, "    epoch: %s; %d tokens become %d\n", e.Plan.Reason, e.Plan.Before, e.Plan.After)
 		}
+		for _, f := range e.Plan.Foreseen {
+			r.foreseen++
+			fmt.Fprintf(r.out, "    foreseen: %v, %d tokens (%s)   <- back into the prompt\n", f.Page, f.Tokens, f.Reason)
+		}
 	case run.Acting:
 		mark := ""
 		if e.Call.Tool == run.RecallName {
@@ -101,7 +105,7 @@ func (r *demoRun) bill(a *agent) error {
 	for _, row := range r.rows {
 		recalls += row.recalls
 	}
-	fmt.Fprintf(r.out, "\n%d calls, %d epochs, %d recalls; %s.\n\n", bill.Calls, sched.Epochs(), recalls, usageTokens(bill.Usage))
+	fmt.Fprintf(r.out, "\n%d calls, %d epochs, %d recalls, %d pages foreseen; %s.\n\n", bill.Calls, sched.Epochs(), recalls, r.foreseen, usageTokens(bill.Usage))
 	w := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "with Quire\t$%.4f\tthe prompts above\n", bill.Live)
 	fmt.Fprintf(w, "without\t$%.4f\teverything kept, and a summary by the model whenever the window is full\n", bill.Shadow)

@@ -22,8 +22,9 @@
 //
 // The memory stands beside them. Package ingest takes the same events into a
 // pool: bodies into package store, one line each into package journal, and from
-// these two alone the rows of the page table and the search index of package
-// retrieve. Package secret masks secrets wherever text is shown.
+// these two alone the rows of the page table, the search index of package
+// retrieve and the cards of package carrier. Package vector finds by meaning, where
+// somebody has named an endpoint; package quiz measures how well all that finds. Package secret masks secrets wherever text is shown.
 //
 // What decides stands between the pages and the models. Package schedule plans
 // what of a stream stands in the next prompt and in which form, package rendition
@@ -33,7 +34,18 @@
 // in their place. Package run goes round: a call, its tools (tool, permit, undo),
 // the record. Package history plays a kept session again to say why.
 //
-// Packages gateway and mcpserve are faces for others.
+// A team stands on it. Package route plans who works, package role says what roles
+// and brains there are, package packet what passes between the Brain and its agents,
+// packages check and review judge what was done; package brain takes a request
+// through all of that, each agent a loop of package run with a stream of its own.
+// Package usage adds up what every call used. Here team.go wires it: teamstaff.go
+// opens the agents, teamseat.go is one of them, teamproject.go the project.
+//
+// What a user and a project bring along comes from packages norms (instruction
+// files), skill, hook and mcp (servers of others); warning says what a model does not
+// see by itself. None of it is needed. It is put together in runaround.go.
+//
+// Packages gateway and mcp are faces for others.
 //
 // This package is the only reader of flags, environment and signals. Package
 // config says which settings there are and where a value came from.

@@ -218,8 +218,8 @@ func (r *epochUndoRun) agreed(u *epochUndoReport, p purse) error {
 	if !u.Marked {
 		return nil
 	}
-	fmt.Fprintf(r.err, "The stream goes from %d to %d tokens. The next call costs %s more if the cache is cold by then and %s more if not; each later one %s more.\n",
-		u.Now, u.Then, p.sum(u.Cold), p.sum(u.Warm), p.sum(u.Later))
+	fmt.Fprintf(r.err, "The stream goes from %d to %d tokens. The next call costs %s if the cache is cold by then and %s if not; each later one %s.\n",
+		u.Now, u.Then, p.change(u.Cold), p.change(u.Warm), p.change(u.Later))
 	if r.yes || r.sure(fmt.Sprintf("Undo epoch %d of %s?", u.Epoch, u.Session)) {
 		return nil
 	}

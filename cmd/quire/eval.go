@@ -77,7 +77,7 @@ leaves that one out.`,
 	f.BoolVar(&run.cross, "crossvalidate", false, "decide each session by a table that was fitted without it")
 	f.BoolVar(&run.asJSON, "json", false, "write all figures as one JSON object")
 	bind(f, string(config.Budget))
-	cmd.AddCommand(inv.evalRecallCommand(), inv.evalFitCommand(), inv.evalAblationCommand(), inv.evalCurveCommand())
+	cmd.AddCommand(inv.evalRecallCommand(), inv.evalFitCommand(), inv.evalAblationCommand(), inv.evalCurveCommand(), inv.evalTasksCommand(), inv.evalProbesCommand())
 	return cmd
 }
 

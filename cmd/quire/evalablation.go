@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/report"
@@ -77,11 +78,13 @@ func (r *evalRun) compared(ctx context.Context, policies func(c *eval.Crossfit, 
 }
 
 func (r *evalRun) ablation(ctx context.Context) error {
-	var rows []eval.Variant
+	var rows []eval.Variant // the same for all who ask, and several ask at once
+	var once sync.Once
 	policies := func(c *eval.Crossfit, budget int) []eval.Policy {
-		rows = eval.Ablation(c)
+		variants := eval.Ablation(c)
+		once.Do(func() { rows = variants })
 		all := eval.Baselines(budget)[:2]
-		for _, v := range rows {
+		for _, v := range variants {
 			all = append(all, v.Policy)
 		}
 		return all

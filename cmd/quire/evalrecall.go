@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/quiz"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
 	"github.com/spf13/cobra"
@@ -20,10 +21,11 @@ func (inv *invocation) evalRecallCommand() *cobra.Command {
 		Long: `Ask for pages that recorded sessions needed long after they had last used them, at
 the time when they did, and show how often the page was among what was found.
 
-A need counts if its page is not among the newest 20 results and was last quoted 30
-or more calls before. The question is what the user had said (user), the arguments
-of the call before (before), those of the call that needed it (full), of long ones
-the 2,000 bytes around the need, or those without the lines that it quotes (own);
+A need counts if its page was last quoted 30 or more calls before and did not come
+with the newest 20 results, which stand in the prompt: nor can what did be an answer.
+The question is what the user had said (user), the arguments of the call before
+(before), those of the call that needed it (full), of long ones the 2,000 bytes around
+the need, or those without the lines that it quotes (own);
 "names path" and "names symbol" are the questions that name the path of the page or an
 identifier in the needed lines. Needs that are not strict ones are counted apart, as wide.
 R@5 is the share of needs that had an answer among the first five, text the share
@@ -49,12 +51,12 @@ of each, over 360 pages.`,
 
 // recallFindings is what `quire eval recall` found, by group of the corpus.
 type recallFindings struct {
-	Groups  map[string]eval.Recall `json:"groups,omitempty"`
-	Written eval.Recall            `json:"written"`
+	Groups  map[string]quiz.Scores `json:"groups,omitempty"`
+	Written quiz.Scores            `json:"written"`
 }
 
 func (r *evalRun) recall(ctx context.Context) error {
-	written, err := eval.RecallWritten(ctx)
+	written, err := quiz.Written(ctx)
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (r *evalRun) recall(ctx context.Context) error {
 
 // recallCorpus asks the sessions of the corpus, and those of the endless folder
 // as one.
-func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]eval.Recall, err error) {
+func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]quiz.Scores, err error) {
 	logs, err := r.logs()
 	if err != nil {
 		return nil, err
@@ -91,9 +93,9 @@ func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]eval.Reca
 	if err != nil {
 		return nil, err
 	}
-	groups = map[string]eval.Recall{}
+	groups = map[string]quiz.Scores{}
 	for _, g := range eval.Groups(r.corpus, sessions) {
-		sum := eval.Recall{}
+		sum := quiz.Scores{}
 		for _, i := range g.Sessions {
 			sum.Add(found[i])
 		}
@@ -102,11 +104,11 @@ func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]eval.Reca
 	return groups, r.recallEndless(ctx, &load, logs, groups)
 }
 
-func (r *evalRun) recallAll(ctx context.Context, sessions []*eval.Session) ([]eval.Recall, error) {
-	found := make([]eval.Recall, len(sessions))
+func (r *evalRun) recallAll(ctx context.Context, sessions []*eval.Session) ([]quiz.Scores, error) {
+	found := make([]quiz.Scores, len(sessions))
 	p := r.progress("asking", len(sessions))
 	err := inParallel(len(sessions), func(i int) (err error) {
-		found[i], err = eval.RecallSession(ctx, sessions[i])
+		found[i], err = quiz.Ask(ctx, sessions[i])
 		p.step()
 		return err
 	})
@@ -114,7 +116,7 @@ func (r *evalRun) recallAll(ctx context.Context, sessions []*eval.Session) ([]ev
 	return found, err
 }
 
-func (r *evalRun) recallEndless(ctx context.Context, load *eval.Loader, logs []*trace.Log, groups map[string]eval.Recall) (err error) {
+func (r *evalRun) recallEndless(ctx context.Context, load *eval.Loader, logs []*trace.Log, groups map[string]quiz.Scores) (err error) {
 	joined := r.endless(logs)
 	if len(joined) == 0 {
 		return nil
@@ -124,7 +126,7 @@ func (r *evalRun) recallEndless(ctx context.Context, load *eval.Loader, logs []*
 		return err
 	}
 	defer closing(s, &err)
-	found, err := eval.RecallSession(ctx, s)
+	found, err := quiz.Ask(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -143,7 +145,7 @@ func writeRecall(w io.Writer, f *recallFindings) error {
 	return writeRecallTable(w, f.Written)
 }
 
-func writeRecallTable(w io.Writer, r eval.Recall) error {
+func writeRecallTable(w io.Writer, r quiz.Scores) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "way\tquestion\tasked\tR@1\tR@5\tR@10\tMRR\ttext\t")
 	for _, way := range sortedKeys(r) {

@@ -143,6 +143,14 @@ func (p purse) sum(x float64) string {
 	return usd(x)
 }
 
+// change says how much dearer something is, or cheaper where x is below zero.
+func (p purse) change(x float64) string {
+	if x < 0 {
+		return p.sum(-x) + " less"
+	}
+	return p.sum(x) + " more"
+}
+
 // saved says what an account holds.
 func (p purse) saved(x float64) string {
 	if x < 0 {

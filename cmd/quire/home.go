@@ -12,6 +12,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/quire-agent/quire/internal/carrier"
 	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/ingest"
@@ -21,6 +22,7 @@ import (
 	"github.com/quire-agent/quire/internal/store/mem"
 	"github.com/quire-agent/quire/internal/store/sqlite"
 	"github.com/quire-agent/quire/internal/token"
+	"github.com/quire-agent/quire/internal/vector"
 	"github.com/spf13/cobra"
 )
 
@@ -116,6 +118,7 @@ type derivedStore interface {
 
 func (h *home) derive(s derivedStore) {
 	h.pool.Table, h.pool.Heads, h.pool.Index = s, s, index.New(s, s)
+	h.pool.Cards, h.pool.Vectors = carrier.NewCards(s, s), vector.NewSets(s, s)
 }
 
 // openToCheck opens a home so that nothing in it is changed. Where the derived

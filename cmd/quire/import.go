@@ -234,8 +234,8 @@ func (r *importRun) summary() string {
 		bytes += s.Bytes
 		healed += s.Healed
 	}
-	text := fmt.Sprintf("%d new %s, %d grown, %d unchanged: %d pages, %s",
-		fresh, plural(fresh, "session", "sessions"), grown, len(r.report.Sessions)-fresh-grown, pages, size(bytes))
+	text := fmt.Sprintf("%d new %s, %d grown, %d unchanged: %d %s, %s",
+		fresh, plural(fresh, "session", "sessions"), grown, len(r.report.Sessions)-fresh-grown, pages, plural(pages, "page", "pages"), size(bytes))
 	if healed > 0 {
 		text += fmt.Sprintf("; %d lost %s put back", healed, plural(healed, "body was", "bodies were"))
 	}

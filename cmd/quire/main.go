@@ -39,7 +39,7 @@ func runProcess(dir string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	a := app{dir: dir, goos: runtime.GOOS, build: debug.ReadBuildInfo, keyring: keyring.Get, frugal: frugal}
+	a := app{dir: dir, goos: runtime.GOOS, build: debug.ReadBuildInfo, keyring: keyring.Get, keepKey: keyring.Put, frugal: frugal}
 	return a.Run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, newEnvironment(os.Environ()))
 }
 

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,6 +55,11 @@ func toolPlants() (plants []toolPlant) {
 	for i, form := range []string{"%6d→", "%d\t", "%d: "} {
 		plants = append(plants, numberedKey(r, fmt.Sprintf("/home/ann/shop/cart-%d.pem", i), form))
 	}
+	commands := planted()
+	for _, command := range slices.Sorted(maps.Keys(commands)) {
+		lines := slices.DeleteFunc(strings.Split(commands[command], "\n"), func(l string) bool { return strings.HasPrefix(l, "-----") })
+		plants = append(plants, toolPlant{"Bash", "command", command + " # cart", "it went well", lines})
+	}
 	return plants
 }
 
@@ -89,6 +96,7 @@ func plantTools(t *testing.T, cwd string, plants []toolPlant) string {
 	line("user", map[string]any{"role": "user", "content": "Look at the cart."})
 	for i, p := range plants {
 		id := fmt.Sprint("t", i)
+		line("user", map[string]any{"role": "user", "content": "Now for the cart: " + p.target})
 		line("assistant", map[string]any{"id": "m" + id, "role": "assistant", "model": "claude-opus-4-6",
 			"content": []any{map[string]any{"type": "tool_use", "id": id, "name": p.tool, "input": map[string]any{p.argument: p.target, "content": "package cart"}}},
 			"usage":   map[string]any{"input_tokens": 10, "output_tokens": 4}})
@@ -131,6 +139,9 @@ func TestPoolShowsNoSecret(t *testing.T) {
 	shown["table and index"] = derivedBytes(t, home)
 	for where, text := range shown {
 		lookFor(t, plants, where, text)
+	}
+	if got := strings.Count(shown["table and index"], "folded by Quire"); got < len(plants) {
+		t.Errorf("%d cards are kept for %d turns", got, len(plants))
 	}
 	if got := strings.Count(shown["pages"], "‹secret:"); got < 8 {
 		t.Errorf("pages: %d secrets are masked", got)
@@ -225,7 +236,7 @@ func lookFor(t *testing.T, plants []toolPlant, where, text string) {
 	text = strings.ToLower(text)
 	for _, p := range plants {
 		for _, secret := range p.secrets {
-			piece := strings.ToLower(secret[len(secret)-12:])
+			piece := strings.ToLower(secret[max(len(secret)-12, 0):])
 			if at := strings.Index(text, piece); at >= 0 {
 				t.Errorf("%s: %s %.60q is shown: %q", where, p.tool, p.target, text[max(0, at-60):at+12])
 				break

@@ -7,18 +7,22 @@ import (
 	"io"
 	"strings"
 
-	"github.com/quire-agent/quire/internal/mcpserve"
+	"github.com/quire-agent/quire/internal/mcp"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/spf13/cobra"
 )
 
 func (inv *invocation) mcpCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Give the memory to a client of the Model Context Protocol",
+		Short: "Give the memory to other agents by the Model Context Protocol; list servers",
 		Long: `Serve the tools recall and show over standard input and output, as clients of the
 Model Context Protocol start them. What they return is framed as data, with secrets
-masked, and is no page when a session with it is recorded.`,
+masked, and is no page when a session with it is recorded.
+
+The other way round, the agent of quire run uses the tools of the servers that
+.mcp.json in the project and mcp.json in the home name: list shows them, trust lets
+one of the project be started.`,
 		Example: `  claude mcp add quire -- quire mcp
   codex mcp add quire -- quire mcp`,
 		Args: exactly(),
@@ -27,15 +31,17 @@ masked, and is no page when a session with it is recorded.`,
 			if !ok {
 				in = io.NopCloser(inv.in)
 			}
-			return mcpserve.Serve(cmd.Context(), cmd.Root().Version, memory{inv}, in, unclosed{inv.out})
+			return mcp.Serve(cmd.Context(), cmd.Root().Version, memory{inv}, in, unclosed{inv.out})
 		},
 	}
+	cmd.AddCommand(inv.mcpListCommand(), inv.mcpTrustCommand())
+	return cmd
 }
 
 // A memory answers with what the commands of the same names print.
 type memory struct{ inv *invocation }
 
-var _ mcpserve.Memory = memory{}
+var _ mcp.Memory = memory{}
 
 // Recall finds pages.
 func (m memory) Recall(ctx context.Context, query string) (string, error) {

@@ -29,8 +29,8 @@ script.
 
 A key is looked for in the variable that the list names, then in the file
 keys/PROVIDER in the home folder of Quire, which nobody else may read, then in the
-keyring of the system (service quire, account PROVIDER). It is never shown. Calls go
-through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
+keyring of the system (service quire, account PROVIDER). quire models key set puts it
+there. It is never shown. Calls go through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
 		Example: "  quire models\n  quire models --json\n  quire models test",
 		Args:    exactly(),
 	}
@@ -46,7 +46,7 @@ through the proxies of HTTPS_PROXY, HTTP_PROXY and NO_PROXY.`,
 		return inv.showModels(list)
 	}
 	bind(cmd.Flags(), string(config.Model), string(config.ModelURL), string(config.Prices))
-	cmd.AddCommand(inv.modelsTestCommand())
+	cmd.AddCommand(inv.modelsTestCommand(), inv.modelsKeyCommand())
 	return cmd
 }
 

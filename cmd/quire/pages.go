@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -18,6 +20,8 @@ type listedPage struct {
 	Name string   `json:"name"`
 	Now  float64  `json:"heat_now"`               // at the last call of the session
 	From []string `json:"derived_from,omitempty"` // that of Row, by name
+
+	Rendition quire.Rendition `json:"rendition,omitempty"` // in which it stood in the last prompt; "" where nothing was planned
 	quire.Row
 }
 
@@ -35,6 +39,9 @@ func (inv *invocation) pagesCommand() *cobra.Command {
 		Long: `List the pages of a session: what each is, what it is about, how large and how hot
 it is, which page took its place, and what became of it. SESSION is its number or
 its ULID; without it the newest session is shown.
+
+IN PROMPT is the rendition in which it stood in the last prompt that Quire planned;
+- where it planned none, as in a session that was imported.
 
 Heat is what the page was referred to lately: each reference counts one and halves
 every 12 calls. Stale lines are those that a later edit changed.`,
@@ -117,10 +124,45 @@ func pageNames(refs []quire.PageRef) (names []string) {
 	return names
 }
 
+// renditions says how pages stood in the last prompt that was planned. A plan names
+// those that do not stand in full. Damaged places are passed over.
+func renditions(path string) (map[quire.PageNumber]quire.Rendition, error) {
+	stands, since := map[quire.PageNumber]quire.Rendition{}, []quire.PageNumber(nil)
+	for r, err := range journal.Read(path) {
+		if err != nil && !errors.Is(err, quire.ErrDamaged) {
+			return nil, err
+		}
+		if err != nil {
+			continue
+		}
+		switch r.Type {
+		case quire.RecordPart:
+			if p, err := journal.Decode[quire.PartRecord](r); err == nil && p.Chain == "" {
+				since = append(since, p.Pages...)
+			}
+		case quire.RecordPlan:
+			for _, n := range since {
+				stands[n] = quire.RenditionFull
+			}
+			since = nil
+			if p, err := journal.Decode[quire.PlanRecord](r); err == nil {
+				for _, d := range p.Decisions {
+					stands[d.Page] = d.To
+				}
+			}
+		}
+	}
+	return stands, nil
+}
+
 // pagesOf reads the rows of a session. Secrets are masked.
 func (inv *invocation) pagesOf(cmd *cobra.Command, h *home, name journal.Name) (pageList, error) {
 	list := pageList{Pages: []listedPage{}, Session: quire.SessionRow{Number: name.Number, ULID: name.ULID}}
 	as := inv.reader()
+	stands, err := renditions(name.Path)
+	if err != nil {
+		return list, err
+	}
 	for s, err := range h.pool.Table.Sessions(cmd.Context(), as) {
 		if err != nil {
 			return list, err
@@ -133,7 +175,7 @@ func (inv *invocation) pagesOf(cmd *cobra.Command, h *home, name journal.Name) (
 		if err != nil {
 			return list, err
 		}
-		list.Pages = append(list.Pages, listedPage{r.Ref().String(), r.Heat, pageNames(r.From), r})
+		list.Pages = append(list.Pages, listedPage{r.Ref().String(), r.Heat, pageNames(r.From), stands[r.Number], r})
 	}
 	last := 0
 	for i := range list.Pages {
@@ -150,11 +192,11 @@ func (inv *invocation) showPages(list pageList) error {
 	s := &list.Session
 	fmt.Fprintf(inv.out, "%s  %s  %s  %d %s, %d tokens\n", s.Number, s.Agent, inv.short(s.Project), len(list.Pages), plural(len(list.Pages), "page", "pages"), s.Tokens)
 	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "PAGE\tKIND\tCLASS\tTOKENS\tHEAT\tBY\tOUTCOME\tSTALE\tABOUT")
+	fmt.Fprintln(w, "PAGE\tKIND\tCLASS\tTOKENS\tHEAT\tBY\tOUTCOME\tSTALE\tIN PROMPT\tABOUT")
 	for i := range list.Pages {
 		p := &list.Pages[i]
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\t%s\t%s\t%s\n",
-			p.Number, p.Kind, p.Class, p.Tokens, p.Now, orDash(p.By), standing(&p.Row), ranges(p.Stale), clip(about(&p.Row), 60))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%.1f\t%s\t%s\t%s\t%s\t%s\n",
+			p.Number, p.Kind, p.Class, p.Tokens, p.Now, orDash(p.By), standing(&p.Row), ranges(p.Stale), cmp.Or(string(p.Rendition), "-"), clip(about(&p.Row), 60))
 	}
 	return w.Flush()
 }

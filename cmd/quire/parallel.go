@@ -12,12 +12,18 @@ import (
 // and joins the errors in the order of the numbers. After an error it starts no
 // more.
 func inParallel(n int, do func(i int) error) error {
+	return atOnceOf(runtime.GOMAXPROCS(0), n, do)
+}
+
+// atOnceOf is inParallel for so many workers: more than there are processors where
+// they mostly wait.
+func atOnceOf(workers, n int, do func(i int) error) error {
 	next := make(chan int)
 	stop := make(chan struct{})
 	errs := make([]error, n)
 	var once sync.Once
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range workers {
 		wg.Go(func() {
 			for i := range next {
 				if errs[i] = do(i); errs[i] != nil {

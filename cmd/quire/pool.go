@@ -55,7 +55,7 @@ in several sessions are stored once.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return inv.showPool(cmd, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "write all figures as one JSON object")
-	cmd.AddCommand(inv.poolGCCommand(), inv.poolMigrateCommand())
+	cmd.AddCommand(inv.poolGCCommand(), inv.poolMigrateCommand(), inv.poolEmbedCommand())
 	return cmd
 }
 

@@ -40,9 +40,16 @@ page names. Each hit says where it is from and what is to be known before it is
 trusted, and shows the lines that match. What is named exactly comes first, newer
 versions come before those they took the place of, what worked before what failed.
 
-Beside the pages the folders knowledge, notes and skills of the home are searched:
+Beside the pages the cards of sessions are searched: of each turn, of each task that
+was named, and of the session, with what was asked, run, changed and claimed. So are
+the folders knowledge, notes and skills of the home and of .quire in the project:
 Markdown and text files, cut by heading, and skills by the description in their
-SKILL.md. --docs and --skills add other folders. Each hit says where it is from.
+SKILL.md. A file that begins with "project: DIR" between two lines of --- is found
+from that project only. --docs and --skills add other folders. Each hit says where it
+is from.
+
+Where the setting embed.url names an embeddings API and "quire pool embed" has made
+vectors, pages that are near by meaning are found too.
 
 Secrets are masked and not found. A secret in the query stands for any of its kind:
 a path with a token in it is found by what stands around the token.`,
@@ -96,12 +103,19 @@ func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 	if err := r.warnBehind(cmd.Context(), h, q.Reader.Session); err != nil {
 		return err
 	}
-	var surface retrieve.Surface
-	surface.Register(&retrieve.Pages{Index: h.pool.Index, Table: h.pool.Table, Texts: h})
+	var folders []source
 	if r.session == "" {
-		if err := r.register(cmd.Context(), h, &surface); err != nil {
-			return err
-		}
+		folders = r.sources(h.pool.Home)
+	}
+	pages := &retrieve.Pages{Index: h.pool.Index, Table: h.pool.Table, Texts: h, Notice: r.byWords}
+	if x, err := r.vectors(cmd, h, searchWait); err != nil {
+		return err
+	} else if x != nil {
+		pages.Near = x
+	}
+	surface, err := r.surface(cmd.Context(), h, pages, folders)
+	if err != nil {
+		return err
 	}
 	hits, err := surface.Search(cmd.Context(), q)
 	if err != nil {
@@ -116,6 +130,11 @@ func (r *recallRun) do(cmd *cobra.Command, text string) (err error) {
 		return nil
 	}
 	return r.framed("quire recall", func(w io.Writer) { r.write(w, report.Hits) })
+}
+
+// byWords says that pages are found by words alone, and why.
+func (r *recallRun) byWords(why error) {
+	fmt.Fprintf(r.err, "quire: searching by words alone: %s\n", r.mask(why.Error()))
 }
 
 func (r *recallRun) write(s io.Writer, hits []retrieve.Hit) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/journal"
+	"github.com/quire-agent/quire/internal/model"
 	"github.com/quire-agent/quire/internal/model/retry"
 	"github.com/quire-agent/quire/internal/permit"
 	"github.com/quire-agent/quire/internal/quire"
@@ -29,21 +30,30 @@ type agentRun struct {
 	output   string
 	dir      string
 	settings *config.Settings
+	solo     bool
+	roles    []string // that are given, nil: they are planned
+	resume   bool
+	api      model.API // of the model of the run
 }
 
 func (inv *invocation) runCommand() *cobra.Command {
 	r := &agentRun{invocation: inv}
 	cmd := &cobra.Command{
 		Use:   "run {PROMPT | -}",
-		Short: "Let a model work in this project",
-		Long: `Let a model do what PROMPT asks, in the project of the working directory; - reads
+		Short: "Let models work in this project",
+		Long: `Let models do what PROMPT asks, in the project of the working directory; - reads
 the prompt from standard input. The answer goes to standard output, everything else
 to standard error.
+
+A team does it: a router plans, workers look into what the plan needs, one agent does
+the work, the project's checks run, a reviewer judges, and what is wrong is mended.
+--solo lets one agent do all of it. A run that was interrupted goes on with --resume.
 
 The session is kept, whatever ends the run: --continue goes on with the newest one of
 this project, --session with any. What it changed is put back by quire undo.
 
-@path, @path:10-40, @dir/ and @"a b.txt" in the prompt attach files of the project.
+@path, @path:10-40, @dir/ and @"a b.txt" in the prompt attach files of the project,
+@@s7 what is on record of another session.
 
 Without leave nothing is changed. --permit edit lets it change files and asks about
 commands; full lets it run commands, and asks about those that reach out of the
@@ -52,12 +62,12 @@ the home and in the folder .quire of the project. Where the system has a sandbox
 commands can write only to the project and to temporary folders.
 
 quire models lists what --model can name; script/FILE plays a script in place of a
-model.`,
+model, and replay/SESSION gives the answers of a session again.`,
 		Example: `  quire run "why does the parser test fail?"
   quire run --permit edit "fix it" --continue
   git diff | quire run --output json -`,
-		Args: exactly("PROMPT"),
-		RunE: func(cmd *cobra.Command, args []string) error { return r.do(cmd, args[0]) },
+		Args: r.prompted,
+		RunE: func(cmd *cobra.Command, args []string) error { return r.do(cmd, strings.Join(args, "")) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.session, "session", "", "go on with `SESSION`")
@@ -67,7 +77,10 @@ model.`,
 	f.Float64Var(&r.cost, "max-cost", 0, "most that the session may cost, in `USD`, 0: no limit")
 	f.StringVar(&r.output, "output", outputText, "`FORM` of the output: text, json or stream-json")
 	f.StringVar(&r.dir, "cwd", "", "the project is `DIR`, not the working directory")
-	bind(f, string(config.Model), string(config.ModelURL), string(config.Budget), string(config.Prices))
+	f.BoolVar(&r.solo, "solo", false, "one agent does all of it, without a team")
+	f.StringSliceVar(&r.roles, "roles", nil, "let these `ROLES` each answer by themselves, without a plan; the first does the work")
+	f.BoolVar(&r.resume, "resume", false, "go on with the run that was interrupted, in place of a PROMPT")
+	bind(f, string(config.Model), string(config.ModelURL), string(config.Budget), string(config.Prices), string(config.Brain), string(config.BrainMode), string(config.Hooks))
 	return cmd
 }
 
@@ -81,6 +94,9 @@ func (r *agentRun) do(cmd *cobra.Command, prompt string) (err error) {
 	if prompt, err = r.words(prompt); err != nil {
 		return err
 	}
+	if !r.solo {
+		return r.together(cmd, prompt)
+	}
 	show, err := r.face()
 	if err != nil {
 		return err
@@ -93,10 +109,11 @@ func (r *agentRun) do(cmd *cobra.Command, prompt string) (err error) {
 	if err := h.counting(); err != nil {
 		return err
 	}
-	a, err := r.agent(cmd.Context(), h)
+	a, err := r.agent(cmd.Context(), h, prompt)
 	if err != nil {
 		return err
 	}
+	defer a.around.close()
 	defer func() { err = errors.Join(err, a.close()) }()
 	return r.work(cmd.Context(), a, show, prompt)
 }
@@ -107,7 +124,10 @@ func (r *agentRun) check() error {
 		return unusable(errors.New("--session and --continue name two sessions"), "leave one out")
 	case r.rounds < 0 || r.cost < 0:
 		return unusable(errors.New("a limit below zero"), "leave it out for no limit")
+	case r.resume && r.solo:
+		return unusable(errors.New("--resume goes on with a run of a team"), "`quire run --solo --continue PROMPT` goes on alone")
 	}
+	r.follow = r.follow || r.resume && r.session == ""
 	if r.dir == "" {
 		r.dir = r.app.dir
 	}
@@ -117,8 +137,19 @@ func (r *agentRun) check() error {
 	return nil
 }
 
+// prompted demands a prompt, unless a run is resumed, which has one.
+func (r *agentRun) prompted(cmd *cobra.Command, args []string) error {
+	if r.resume {
+		return exactly()(cmd, args)
+	}
+	return exactly("PROMPT")(cmd, args)
+}
+
 // words is the prompt, from standard input if it is -.
 func (r *agentRun) words(prompt string) (string, error) {
+	if r.resume {
+		return "", nil
+	}
 	if prompt == "-" {
 		text, err := io.ReadAll(r.in)
 		if err != nil {
@@ -148,24 +179,37 @@ func (r *agentRun) mode() (permit.Mode, error) {
 	}
 }
 
-func (r *agentRun) agent(ctx context.Context, h *home) (*agent, error) {
+// parts are what the run's agent is made with.
+func (r *agentRun) parts(ctx context.Context, h *home) (p agentParts, err error) {
 	mode, err := r.mode()
 	if err != nil {
-		return nil, err
+		return p, err
 	}
-	m, terms, err := r.called(ctx)
+	m, terms, err := r.called(ctx, h)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if r.cost > 0 && !m.priced {
-		return nil, unusable(fmt.Errorf("--max-cost: the prices of %s are not known", m.id), "give them with --prices, or limit the rounds: --max-rounds")
+		return p, unusable(fmt.Errorf("--max-cost: the prices of %s are not known", m.id), "give them with --prices, or limit the rounds: --max-rounds")
 	}
-	p := agentParts{inv: r.invocation, home: h, dir: r.dir, model: m, terms: terms, mode: mode, now: time.Now}
+	p = agentParts{inv: r.invocation, home: h, dir: r.dir, model: m, terms: terms, mode: mode, now: time.Now}
 	if r.mayAsk() {
 		p.asker = newAsker(r.invocation)
 	}
+	return p, nil
+}
+
+func (r *agentRun) agent(ctx context.Context, h *home, prompt string) (*agent, error) {
+	p, err := r.parts(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	if p.around, err = r.surroundings(ctx, h, prompt); err != nil {
+		return nil, err
+	}
 	a, err := newAgent(p)
 	if err != nil {
+		p.around.close()
 		return nil, err
 	}
 	a.loop.Rounds, a.loop.Budget = r.rounds, r.cost
@@ -173,17 +217,24 @@ func (r *agentRun) agent(ctx context.Context, h *home) (*agent, error) {
 }
 
 // called is the model that the settings name.
-func (r *agentRun) called(ctx context.Context) (m calledModel, t run.Terms, err error) {
-	c, err := r.openModel(ctx, r.settings, r.waits)
+func (r *agentRun) called(ctx context.Context, home *home) (m calledModel, t run.Terms, err error) {
+	c, err := r.chosen(ctx, home)
 	if err != nil {
 		return m, t, err
 	}
+	h, err := r.hired(c)
+	r.api = h.api
+	return h.calledModel, h.terms, err
+}
+
+// hired is a model with what a session has to know of it.
+func (r *agentRun) hired(c chosen) (h hiredModel, err error) {
 	id := c.id
 	if c.provider.Name == scripted {
 		id = scripted
 	}
 	t, priced, err := r.facts(r.settings, id, time.Now())
-	return withFacts(c, id, &t, priced), t, err
+	return hiredModel{calledModel: withFacts(c, id, &t, priced), terms: t, api: c.provider.API}, err
 }
 
 // waits tells that a call is tried again.
@@ -196,7 +247,7 @@ func (r *agentRun) work(ctx context.Context, a *agent, show face, prompt string)
 	if err := r.open(ctx, a); err != nil {
 		return err
 	}
-	a.loop.Emit = show.event
+	a.loop.Emit = a.seen(ctx, show.event)
 	if err := show.begin(a); err != nil {
 		return err
 	}
@@ -243,7 +294,7 @@ func (h *home) newestOf(project string) (journal.Name, error) {
 	}
 	for i := len(all) - 1; i >= 0; i-- {
 		head, err := journal.Head(all[i].Path)
-		if err == nil && head.Info.Agent == quire.AgentQuire && head.Info.Project == project {
+		if err == nil && head.Info.Agent == quire.AgentQuire && head.Info.Project == project && head.Info.Parent == "" {
 			return all[i], nil
 		}
 	}

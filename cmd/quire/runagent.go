@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -20,6 +21,7 @@ import (
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/run"
 	"github.com/quire-agent/quire/internal/schedule"
+	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/tool"
 	"github.com/quire-agent/quire/internal/tool/fs"
 	"github.com/quire-agent/quire/internal/tool/git"
@@ -42,8 +44,10 @@ type agent struct {
 	shell   *shell.Shell
 	todos   *todo.List
 	loop    *run.Loop
+	others  *otherSessions
 	live    *ingest.Live
 	undone  []string // paths that the user had put back since the last turn
+	ward    ward
 }
 
 // agentParts are what an agent is made with.
@@ -56,6 +60,13 @@ type agentParts struct {
 	mode  permit.Mode
 	asker permit.Asker
 	now   func() time.Time
+
+	around *around // nil: nothing is around
+
+	// Of an agent of a team.
+	extra  []tool.Tool // besides those of every agent
+	told   string      // the project's folder as the model is told and as it is recorded, "" for dir: where it works in a copy
+	parent string      // ULID of the session of the team
 }
 
 // newAgent makes an agent of its parts. Its session is begun or resumed next.
@@ -64,7 +75,7 @@ func newAgent(p agentParts) (*agent, error) {
 	if err != nil {
 		return nil, unusable(err, "give a folder that is there with --cwd")
 	}
-	a := &agent{agentParts: p, project: project, todos: &todo.List{}}
+	a := &agent{agentParts: p, project: project, todos: &todo.List{}, others: p.inv.otherSessions(p.home, project.Dir())}
 	tree := undo.New(project, p.home.pool.Bodies)
 	tree.Except(p.home.pool.Home)
 	a.files = fs.New(project, tree)
@@ -77,6 +88,7 @@ func newAgent(p agentParts) (*agent, error) {
 
 // close ends what goes on in the background and gives the session up.
 func (a *agent) close() error {
+	a.left("exit")
 	a.shell.Close()
 	var err error
 	if a.live != nil {
@@ -100,7 +112,7 @@ func (a *agent) tools() []tool.Tool {
 	list = append(list, search.New(a.project, found("rg")).Tools()...)
 	list = append(list, a.shell.Tools()...)
 	list = append(list, git.New(a.project).Tools()...)
-	return append(list, a.todos.Tool())
+	return append(append(append(list, a.todos.Tool()), a.around.tools()...), a.extra...)
 }
 
 func (a *agent) newLoop() (*run.Loop, error) {
@@ -114,13 +126,13 @@ func (a *agent) newLoop() (*run.Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools = append(tools, run.Recall(step, nil))
+	tools = append(tools, run.Recall(step, a.besides()))
 	head := assemble.Head{
-		Model: a.model.id, Tools: specs(tools), Recall: run.RecallName, System: system, MaxOutput: a.model.output, Stream: true,
+		Model: a.model.id, Tools: specs(tools), Recall: run.RecallName, System: system, Opening: a.around.opening(), MaxOutput: a.model.output, Stream: true,
 		Rules: rulesOf(a.terms), Limits: a.model.limits, Constant: prefix,
 	}
 	return &run.Loop{
-		Step: step, Model: a.model.Model, Tools: tools, Gate: &permit.Gate{Policy: policy, Asker: a.asker}, Head: head, Now: a.now,
+		Step: step, Model: a.model.Model, Tools: a.hooked(tools), Gate: &permit.Gate{Policy: policy, Asker: a.asking()}, Head: head, Warner: a, Scale: countedAs(a.model.id), Now: a.now,
 	}, nil
 }
 
@@ -135,7 +147,7 @@ func rulesOf(t run.Terms) assemble.Rules {
 
 // place says where the session is. It does not change within one.
 func (a *agent) place() string {
-	return "\nThe project is the folder " + a.project.Dir() + ", on " + runtime.GOOS + ". Paths are relative to it.\n"
+	return "\nThe project is the folder " + cmp.Or(a.told, a.project.Dir()) + ", on " + runtime.GOOS + ". Paths are relative to it.\n"
 }
 
 func specs(tools []tool.Tool) []quire.ToolSpec {
@@ -156,6 +168,9 @@ func (a *agent) newStep(tools []tool.Tool, system []quire.Block) (*run.Step, int
 	for i := range system {
 		prefix += counter.Count(system[i].Text)
 	}
+	for _, t := range a.around.opening() {
+		prefix += t.Tokens
+	}
 	table, err := schedule.Default()
 	if err != nil {
 		return nil, 0, err
@@ -163,44 +178,36 @@ func (a *agent) newStep(tools []tool.Tool, system []quire.Block) (*run.Step, int
 	terms := a.terms
 	terms.Prefix, terms.Own = prefix, true
 	terms.Settings.Table, terms.Settings.Care, terms.Settings.Notice = table, schedule.DefaultCare, run.Notice
-	a.bound(&terms)
+	terms.Settings.Window, terms.Settings.Room = terms.Bound(countedAs(a.model.id), a.model.output)
 	return run.NewStep(run.Parts{
 		Terms: terms, Count: counter, Cut: &ingest.Cutter{}, Maker: rendition.NewMaker(a.home.secrets, counter, rendition.Recall),
 		Frame: retrieve.Frame, Mask: a.home.secrets.Mask, Model: a.model.id, Project: a.project.Dir(),
 	}), prefix, nil
 }
 
-// windowSlack is the share of a window that is better kept free (design, section
-// 6.1), cliffSlack that of a price cliff.
-const (
-	windowSlack = .10
-	cliffSlack  = .05
-)
-
-// bound sets the bounds of the stream: what window and price cliff leave.
-func (a *agent) bound(t *run.Terms) {
-	if t.Terms.Window == 0 {
-		return
-	}
-	room := t.Terms.Window - t.Prefix - a.model.output
-	if cliff := t.Rates.CliffAt; cliff > 0 {
-		room = min(room, int((1-cliffSlack)*float64(cliff))-t.Prefix)
-	}
-	t.Settings.Window = max(room, 1)
-	t.Settings.Room = max(room-int(windowSlack*float64(t.Terms.Window)), 1)
+// countedAs is how many tokens a model's provider counts for one that is counted
+// here, before it has said so: of text and of code in the mean.
+func countedAs(model string) float64 {
+	c := token.NewFit(model).Coefficients()
+	return (c[token.Prose] + c[token.Code]) / 2
 }
 
 // begin begins a session.
 func (a *agent) begin(ctx context.Context) error {
 	info := quire.SessionInfo{
-		Agent: quire.AgentQuire, Project: a.project.Dir(), Version: a.inv.release().Version, Model: a.model.id, Window: a.terms.Terms.Window, Started: a.now().Round(0),
+		Agent: quire.AgentQuire, Project: cmp.Or(a.told, a.project.Dir()), Parent: a.parent, Version: a.inv.release().Version, Model: a.model.id, Window: a.terms.Terms.Window, Started: a.now().Round(0),
 	}
 	live, err := a.home.pool.Begin(ctx, info)
 	if err != nil {
 		return err
 	}
-	a.live, a.loop.Record = live, live
-	return nil
+	a.takes(live)
+	return a.surrounded()
+}
+
+// takes makes a session that is open the agent's.
+func (a *agent) takes(live *ingest.Live) {
+	a.live, a.loop.Record, a.others.own = live, live, live.Name().Number
 }
 
 // resume goes on with a session.
@@ -210,8 +217,9 @@ func (a *agent) resume(ctx context.Context, name journal.Name) error {
 	if err != nil {
 		return resumable(err)
 	}
-	a.live, a.loop.Record = live, live
-	return a.loop.Restored()
+	a.takes(live)
+	a.ward.resumed = true
+	return errors.Join(a.loop.Restored(), a.surrounded())
 }
 
 func resumable(err error) error {
@@ -230,6 +238,7 @@ func (a *agent) event(e quire.Event) error {
 		if e.Part.Kind == quire.PartUser {
 			a.undone = nil
 		}
+		a.ward.past(e.Part)
 	}
 	return a.loop.Restore(e, a.loop.Head)
 }
@@ -252,6 +261,7 @@ func (a *agent) record(r quire.Record) error {
 		e, err := journal.Decode[run.EffectRecord](r)
 		if err == nil {
 			a.saw(e)
+			a.ward.changed = len(e.Changes)
 		}
 		return err
 	case quire.RecordUndone:
@@ -260,12 +270,12 @@ func (a *agent) record(r quire.Record) error {
 		return err
 	case quire.RecordMark:
 		m, err := journal.Decode[quire.MarkRecord](r)
-		if err == nil {
-			a.loop.Step.Context().Mark(m)
+		if err != nil {
+			return err
 		}
-		return err
+		a.pinnedBefore(m)
 	}
-	return nil
+	return a.loop.Recorded(r)
 }
 
 // saw notes which versions of files the model knows.
@@ -284,12 +294,21 @@ func (a *agent) saw(e run.EffectRecord) {
 
 // turn does what the user asks.
 func (a *agent) turn(ctx context.Context, words string) (run.Outcome, error) {
+	if err := a.before(ctx, words); err != nil {
+		return run.Outcome{}, err
+	}
 	if err := a.loop.Tell(ctx, a); err != nil {
 		return run.Outcome{}, err
 	}
 	blocks := []quire.Block{{Part: quire.Part{Kind: quire.PartUser, Text: words}}}
-	blocks = append(blocks, run.Attach(a.project, a.project.Root().FS(), words)...)
-	return a.loop.Turn(ctx, blocks...)
+	out, err := a.loop.Turn(ctx, append(blocks, a.attached(ctx, words)...)...)
+	return a.after(ctx, out, err)
+}
+
+// attached is what the user's words refer to.
+func (a *agent) attached(ctx context.Context, words string) []quire.Block {
+	to := run.Attacher{Project: a.project, Files: a.project.Root().FS(), Sessions: a.others, Show: fs.Shown}
+	return to.Attach(ctx, words)
 }
 
 // sandbox says what commands may write to, nil where the system has no sandbox.

@@ -7,9 +7,11 @@ import (
 	"io"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/permit"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/run"
 	"github.com/quire-agent/quire/internal/schedule"
+	"github.com/quire-agent/quire/internal/x/sandbox"
 )
 
 // The forms of the output.
@@ -34,7 +36,7 @@ func (r *agentRun) face() (face, error) {
 	case outputJSON:
 		return &jsonFace{inv: r.invocation}, nil
 	case outputStream:
-		return &jsonFace{inv: r.invocation, stream: true}, nil
+		return &jsonFace{inv: r.invocation, stream: true, teller: teller{mask: r.mask}}, nil
 	default:
 		return nil, unusable(fmt.Errorf("%q is no form of output", r.output), "use one of text, json, stream-json")
 	}
@@ -117,7 +119,14 @@ type textFace struct {
 	denied int
 }
 
-func (f *textFace) begin(*agent) error { return nil }
+// begin says what stands between commands and the machine, where it is less than
+// people will expect.
+func (f *textFace) begin(a *agent) error {
+	if s := sandbox.Available(); a.mode != permit.ReadOnly && !(s.Files && s.TCP) {
+		f.say("  %s", s)
+	}
+	return nil
+}
 
 func (f *textFace) denials() int { return f.denied }
 
@@ -192,6 +201,8 @@ type jsonFace struct {
 	inv    *invocation
 	stream bool
 	denied int
+	call   int // under way
+	teller teller
 	err    error
 }
 
@@ -203,6 +214,7 @@ type (
 		ULID    string `json:"ulid"`
 		Model   string `json:"model"`
 		Permit  string `json:"permit"`
+		Sandbox string `json:"sandbox"`
 		Project string `json:"project"`
 	}
 	runCalled struct {
@@ -242,7 +254,7 @@ type (
 
 func (f *jsonFace) begin(a *agent) error {
 	name := a.live.Name()
-	f.line(runBegan{"began", name.Number.String(), name.ULID, a.model.id, a.mode.String(), f.inv.mask(a.project.Dir())})
+	f.line(runBegan{"began", name.Number.String(), name.ULID, a.model.id, a.mode.String(), sandbox.Available().String(), f.inv.mask(a.project.Dir())})
 	return f.err
 }
 
@@ -252,6 +264,8 @@ func (f *jsonFace) event(e run.Event) {
 	switch e := e.(type) {
 	case run.Planned:
 		f.planned(e.Call, e.Prompt, e.Plan)
+	case run.Said:
+		f.delta(e.Delta)
 	case run.Answered:
 		if text := wordsOf(e.Reply); text != "" {
 			f.line(runSaid{"text", e.Call, f.inv.mask(text)})
@@ -267,7 +281,17 @@ func (f *jsonFace) event(e run.Event) {
 	}
 }
 
+func (f *jsonFace) delta(d quire.Delta) {
+	if !f.stream {
+		return
+	}
+	if text := f.teller.take(d); text != "" {
+		f.line(runDelta{"delta", f.call, text})
+	}
+}
+
 func (f *jsonFace) planned(call, prompt int, p schedule.Plan) {
+	f.call = call
 	f.line(runCalled{"call", call, prompt, p.Kind, f.inv.mask(p.Reason)})
 }
 

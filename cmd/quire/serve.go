@@ -16,6 +16,8 @@ import (
 
 	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/gateway"
+	"github.com/quire-agent/quire/internal/model"
+	"github.com/quire-agent/quire/internal/telemetry"
 	"github.com/spf13/cobra"
 )
 
@@ -24,8 +26,11 @@ type serveRun struct {
 	*invocation
 	listen    string
 	upstreams []string
+	keys      []string
 	hosts     []string
 	client    string
+	noCurate  bool
+	cache     bool
 	asJSON    bool
 	zone      *time.Location // in which times are shown
 }
@@ -34,10 +39,17 @@ func (inv *invocation) serveCommand() *cobra.Command {
 	run := &serveRun{invocation: inv}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Relay a client to its provider, and keep what passes",
+		Short: "Stand between a client and its provider: same answers, smaller bill",
 		Long: `Stand between a coding agent and its provider. What the client sends goes up byte
 for byte, with its own key; what the provider answers comes down byte for byte as it
-arrives. Beside that the sessions are kept as ` + "`quire import`" + ` keeps logs, and each model
+arrives. So it stays until a session's prompt has to be written anew, because its
+cache has lapsed or its window is full. From there on the session is curated: what is
+idle stands as a handle of a few tokens, the model reads it back with the tool recall,
+which the gateway answers itself, and the client sees nothing of it. When curating
+fails the client's own words go up; that is counted, and the line says why.
+--no-curate only relays.
+
+Beside that the sessions are kept as ` + "`quire import`" + ` keeps logs, and each model
 call gives a line: its session, its model, the prompt with how much of it was read
 from the cache, the answer, what it cost, and why a prompt was cold.
 
@@ -62,11 +74,14 @@ or in the header x-quire-token. GET /quire/status, /quire/sessions and /quire/me
 	f := cmd.Flags()
 	f.StringVar(&run.listen, "listen", defaultListen, "`ADDRESS` and port to listen on; port 0 takes a free one")
 	f.StringArrayVar(&run.upstreams, "upstream", nil, "where an API is served, as `API=URL`; may be repeated")
+	f.StringArrayVar(&run.keys, "key", nil, "use a key of your own in the place of the client's: that of a provider, as `API=PROVIDER`, found as quire models finds it; may be repeated")
 	f.StringArrayVar(&run.hosts, "host", nil, "a further `NAME` under which clients reach the gateway; may be repeated")
 	f.StringVar(&run.client, "env", "", "print the settings of `CLIENT` for this gateway, and do nothing else")
+	f.BoolVar(&run.noCurate, "no-curate", false, "relay and record only: no session is curated")
+	f.BoolVar(&run.cache, "cache", false, "mark curated prompts for the provider's cache also where the client asks for none")
 	f.BoolVar(&run.asJSON, "json", false, "write each call as one JSON object in a line")
 	cmd.Flags().Bool("token", false, "print the token of the gateway, and do nothing else")
-	bind(f, string(config.Prices))
+	bind(f, string(config.Prices), string(config.Budget))
 	return cmd
 }
 
@@ -113,7 +128,31 @@ func (r *serveRun) serve(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	counting, err := r.telemetry(cmd.Context(), g)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer counting()
 	return r.relay(cmd.Context(), h, g, listener)
+}
+
+// telemetry sends the figures of the gateway to a collector, where the environment
+// names one, until the context ends; what it returns waits for the last of them.
+func (r *serveRun) telemetry(ctx context.Context, g *gateway.Gateway) (wait func(), err error) {
+	e, err := telemetry.New(r.env.lookup, r.release().Version, http.DefaultClient, time.Now)
+	if err != nil {
+		return nil, unusable(err, "set OTEL_EXPORTER_OTLP_ENDPOINT to the collector's address, or unset it")
+	}
+	if e == nil {
+		return func() {}, nil
+	}
+	ctx, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		e.Run(ctx, func() []telemetry.Metric { s := g.Status(); return s.Metrics() }, r.failed)
+	}()
+	return func() { stop(); <-ended }, nil
 }
 
 // gateway makes it of flags, settings and the home.
@@ -124,7 +163,13 @@ func (r *serveRun) gateway(cmd *cobra.Command, h *home, listener net.Listener) (
 	}
 	r.zone = zone(settings)
 	o := gateway.Options{Pool: &h.pool, Hosts: r.hosts, Proxy: http.ProxyFromEnvironment, Seen: r.seen, Failed: r.failed}
+	if !r.noCurate {
+		o.Curate = &gateway.Curation{Secrets: h.secrets, Budget: settings.Int(config.Budget), Cache: r.cache}
+	}
 	if o.Upstreams, err = upstreamsOf(r.upstreams); err != nil {
+		return nil, err
+	}
+	if o.Keys, err = r.ownKeys(cmd.Context(), settings); err != nil {
 		return nil, err
 	}
 	if o.Prices, err = priceTable(settings.Path(config.Prices)); err != nil {
@@ -141,6 +186,34 @@ func (r *serveRun) gateway(cmd *cobra.Command, h *home, listener net.Listener) (
 		return nil, unusable(err, "give it as --upstream API=https://host")
 	}
 	return g, nil
+}
+
+// ownKeys are the keys that go up in the place of a client's.
+func (r *serveRun) ownKeys(ctx context.Context, s *config.Settings) (map[gateway.API]string, error) {
+	if len(r.keys) == 0 {
+		return map[gateway.API]string{}, nil
+	}
+	booth, err := r.newBooth(s)
+	if err != nil {
+		return nil, err
+	}
+	out := map[gateway.API]string{}
+	for _, one := range r.keys {
+		name, provider, _ := strings.Cut(one, "=")
+		p, ok := model.Named(provider)
+		if !slices.Contains(gateway.APIs(), gateway.API(name)) || !ok {
+			return nil, unusable(fmt.Errorf("--key %q is not API=PROVIDER", one), "write --key messages=anthropic; `quire models` lists the providers")
+		}
+		key, err := booth.keys.Find(ctx, p)
+		if e, ok := errors.AsType[*model.KeyError](err); ok {
+			return nil, unusable(err, e.Next)
+		}
+		if err != nil {
+			return nil, failure(err, "")
+		}
+		out[gateway.API(name)] = key.Reveal()
+	}
+	return out, nil
 }
 
 func upstreamsOf(list []string) (map[gateway.API]string, error) {

@@ -39,6 +39,8 @@ func callLine(l gateway.Line, zone *time.Location) string {
 		is   bool
 		text string
 	}{
+		{l.Epoch != "", "epoch " + l.Epoch}, {l.Curated && l.Epoch == "", "curated"}, {l.Recalls > 0, fmt.Sprintf("recalled %d", l.Recalls)},
+		{l.Opened != "", "sent as it came: " + l.Opened},
 		{l.Cold != "", "cold: " + l.Cold}, {l.Cleared > 0, fmt.Sprintf("the client cleared %d results", l.Cleared)},
 		{l.Cut, "cut off"}, {l.Error != "", l.Error}, {l.Odd != "", "not understood: " + l.Odd},
 		{l.Note != "", l.Note}, {l.Lost > 1, fmt.Sprintf("%d calls were not recorded", l.Lost)},

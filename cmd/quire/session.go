@@ -150,6 +150,7 @@ type exportRun struct {
 	*invocation
 	unmasked bool
 	output   string
+	asJSON   bool
 }
 
 func (inv *invocation) sessionExportCommand() *cobra.Command {
@@ -171,10 +172,22 @@ byte for byte. What was forgotten is in neither.`,
 	f := cmd.Flags()
 	f.BoolVar(&run.unmasked, "with-secrets", false, "mask nothing, so that the file can be imported")
 	f.StringVar(&run.output, "output", "", "write to `FILE`, which only its owner may read and which must not exist")
+	f.BoolVar(&run.asJSON, "json", false, "with --output, say what was written as one JSON object")
 	return cmd
 }
 
+// An exportReport is what `quire session export --output FILE --json` gives.
+type exportReport struct {
+	Session string `json:"session"`
+	File    string `json:"file"`
+	Bytes   int64  `json:"bytes"`
+	Masked  bool   `json:"masked"` // it can be read and not imported
+}
+
 func (r *exportRun) do(cmd *cobra.Command, name string) (err error) {
+	if r.asJSON && r.output == "" {
+		return unusable(errors.New("the export itself is written to the standard output, and is JSON line by line"), "leave out --json, or name a file with --output")
+	}
 	h, err := r.openToRead(cmd)
 	if err != nil {
 		return err
@@ -192,7 +205,15 @@ func (r *exportRun) do(cmd *cobra.Command, name string) (err error) {
 	if r.output == "" {
 		return write(r.out)
 	}
-	return newFile(r.absolute(r.output), write)
+	path := r.absolute(r.output)
+	if err := newFile(path, write); err != nil || !r.asJSON {
+		return err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return failure(err, "write it again")
+	}
+	return writeJSON(r.out, exportReport{n.Number.String(), path, info.Size(), !r.unmasked})
 }
 
 // absolute is a path as it is meant: from the working directory.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/x/texts"
@@ -28,6 +30,14 @@ type shownSession struct {
 	Types   []countedType    `json:"types"`
 	Last    time.Time        `json:"last,omitzero"` // time of the last record
 	Damages []journal.Damage `json:"damages"`       // places that cannot be read
+	Talk    []toldPart       `json:"talk,omitempty"`
+}
+
+// A sessionView says what of a session is shown.
+type sessionView struct {
+	asJSON  bool
+	brief   bool
+	context bool
 }
 
 type countedType struct {
@@ -47,22 +57,33 @@ func counted(list []countedType, kind string) []countedType {
 }
 
 func (inv *invocation) sessionShowCommand() *cobra.Command {
-	asJSON := false
+	var v sessionView
 	cmd := &cobra.Command{
 		Use:   "show SESSION",
-		Short: "Show what is known of a session",
+		Short: "Show a session: what is known of it, and what was said",
 		Long: `Show what is known of a session: where it is from, what the user said first and
 last, what it used, what its journal holds, and which places of the journal cannot
-be read, if any. Its pages are listed by quire pages.`,
-		Example: "  quire session show s7\n  quire session show 01JQZ3 --json",
+be read, if any. Then comes the conversation: words as they were said, calls of tools
+and their results in a line each, with the pages that quire show gives whole. --brief
+leaves the conversation out.
+
+--context shows the prompt of the last call instead, as the model saw it: each block
+in the rendition in which it stood. Only sessions of Quire have one.`,
+		Example: "  quire session show s7\n  quire session show s7 --context\n  quire session show 01JQZ3 --json --brief",
 		Args:    exactly("SESSION"),
-		RunE:    func(cmd *cobra.Command, args []string) error { return inv.showSession(cmd, args[0], asJSON) },
+		RunE:    func(cmd *cobra.Command, args []string) error { return inv.showSession(cmd, args[0], v) },
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write it as one JSON object")
+	f := cmd.Flags()
+	f.BoolVar(&v.asJSON, "json", false, "write it as one JSON object")
+	f.BoolVar(&v.brief, "brief", false, "leave out the conversation")
+	f.BoolVar(&v.context, "context", false, "show the last prompt as the model saw it")
 	return cmd
 }
 
-func (inv *invocation) showSession(cmd *cobra.Command, name string, asJSON bool) (err error) {
+func (inv *invocation) showSession(cmd *cobra.Command, name string, v sessionView) (err error) {
+	if v.brief && v.context {
+		return unusable(errors.New("--brief and --context show two things"), "leave one out")
+	}
 	h, err := inv.openToRead(cmd)
 	if err != nil {
 		return err
@@ -72,27 +93,57 @@ func (inv *invocation) showSession(cmd *cobra.Command, name string, asJSON bool)
 	if err != nil {
 		return err
 	}
-	rows, err := inv.countedSessions(cmd.Context(), h)
-	if err != nil {
-		return err
-	}
-	one := shownSession{listedSession: h.listed(n, rows), Models: []countedType{}, Types: []countedType{}, Damages: []journal.Damage{}, Usage: rows[n.ULID].Usage}
-	words, err := one.read(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if one.First, one.Latest, err = h.ends(cmd.Context(), words); err != nil {
-		return err
-	}
-	one = texts.Map(one, h.secrets.Mask) // what is damaged is quoted
-	if asJSON {
-		return writeJSON(inv.out, one)
-	}
 	s, err := inv.settings(cmd)
 	if err != nil {
 		return err
 	}
-	return inv.writeSession(&one, zone(s))
+	if v.context {
+		return inv.showContext(cmd.Context(), s, h, n, v.asJSON)
+	}
+	one, err := inv.known(cmd.Context(), h, n)
+	if err != nil {
+		return err
+	}
+	if !v.brief {
+		if one.Talk, err = h.talk(cmd.Context(), n); err != nil {
+			return explain(err)
+		}
+	}
+	if v.asJSON {
+		return writeJSON(inv.out, one)
+	}
+	if err := inv.writeSession(&one, zone(s)); err != nil || len(one.Talk) == 0 {
+		return err
+	}
+	return inv.framed("quire session show", func(w io.Writer) { writeTalk(w, one.Talk, zone(s)) })
+}
+
+func (inv *invocation) showContext(ctx context.Context, s *config.Settings, h *home, n journal.Name, asJSON bool) error {
+	shown, err := inv.context(ctx, s, h, n)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return writeJSON(inv.out, shown)
+	}
+	return inv.framed("quire session show --context", shown.write)
+}
+
+// known is what is known of a session, masked.
+func (inv *invocation) known(ctx context.Context, h *home, n journal.Name) (one shownSession, err error) {
+	rows, err := inv.countedSessions(ctx, h)
+	if err != nil {
+		return one, err
+	}
+	one = shownSession{listedSession: h.listed(n, rows), Models: []countedType{}, Types: []countedType{}, Damages: []journal.Damage{}, Usage: rows[n.ULID].Usage}
+	words, err := one.read(ctx)
+	if err != nil {
+		return one, err
+	}
+	if one.First, one.Latest, err = h.ends(ctx, words); err != nil {
+		return one, err
+	}
+	return texts.Map(one, h.secrets.Mask), nil // what is damaged is quoted
 }
 
 // read counts the records of the journal, and returns the bodies of what the user

@@ -67,6 +67,7 @@ func (r *simRun) do(ctx context.Context) error {
 		return unusable(fmt.Errorf("listen: %w", err), "give another address: --listen 127.0.0.1:0")
 	}
 	fmt.Fprintf(r.out, "quire sim listens on http://%s\n", listener.Addr())
+	fmt.Fprintf(r.err, "quire run: --base-url http://%[1]s for anthropic, http://%[1]s/v1 for openai and those with its API, http://%[1]s/v1beta for gemini\n", listener.Addr())
 	return serveUntil(ctx, s, listener)
 }
 

@@ -89,6 +89,9 @@ func (inv *invocation) showStatus(address string, s *gateway.Status) error {
 	t := &s.Totals
 	fmt.Fprintf(inv.out, "%s: %d calls, %d under way, %d still to be recorded, $%.4f\n", address, t.Calls, s.Running, s.Waiting, t.Cost)
 	fmt.Fprintf(inv.out, "side requests %d, errors %d, cut off %d, cold %d, not understood %d, not recorded %d\n", t.Side, t.Errors, t.Cut, t.Cold, t.Odd, t.Lost)
+	if t.Curated+t.Opened > 0 {
+		fmt.Fprintf(inv.out, "curated %d, epochs %d, recalled %d, sent as they came because curating failed %d\n", t.Curated, t.Epochs, t.Recalls, t.Opened)
+	}
 	for _, u := range s.Upstream {
 		fmt.Fprintln(inv.out, "upstream", u)
 	}
@@ -96,10 +99,18 @@ func (inv *invocation) showStatus(address string, s *gateway.Status) error {
 		return nil
 	}
 	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "SESSION\tMODEL\tCALLS\tCOLD\tPROMPT\tCACHED\tOUT\tCOST\tPROJECT")
+	fmt.Fprintln(w, "SESSION\tMODEL\tCALLS\tCURATED\tCOLD\tPROMPT\tCACHED\tOUT\tCOST\tPROJECT")
 	for i := range s.Sessions {
 		r := &s.Sessions[i]
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t$%.4f\t%s\n", r.Session, inv.mask(r.Model), r.Calls, r.Cold, r.Prompt, r.CacheRead, r.Output, r.Cost, clip(inv.mask(inv.short(r.Project)), 60))
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t$%.4f\t%s\n", r.Session, inv.mask(r.Model), r.Calls, r.Curated, r.Cold, r.Prompt, r.CacheRead, r.Output, r.Cost, clip(inv.mask(inv.short(r.Project)), 60))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for i := range s.Sessions {
+		if r := &s.Sessions[i]; r.Full {
+			fmt.Fprintf(inv.out, "%s: its client holds %d tokens, more than the window of %s; it goes on only through the gateway\n", r.Session, r.View, inv.mask(r.Model))
+		}
+	}
+	return nil
 }

@@ -362,7 +362,7 @@ func (r *whyRun) writeCall(w *callWhy, at string, p purse) error {
 	fmt.Fprintf(out, "epoch\t%s\n", epochText(w))
 	fmt.Fprintf(out, "stream\t%s, behind %d tokens of tools and system\n", streamText(w), w.Prefix)
 	if e := w.Rewrite; e != nil {
-		fmt.Fprintf(out, "price\t%s more than going on; it should save %s until the next epoch\n", p.sum(e.Price), p.sum(e.Saves))
+		fmt.Fprintf(out, "price\t%s than going on; it should save %s until the next epoch\n", p.change(e.Price), p.sum(e.Saves))
 	}
 	fmt.Fprintf(out, "account\t%s so far\n", p.saved(w.Account))
 	if err := out.Flush(); err != nil {

@@ -24,6 +24,7 @@ func rules() []rule {
 		{"owners", checkOwners},
 		{"purity", checkPurity},
 		{"edges", checkEdges},
+		{"packets", checkPackets},
 		{"state", checkState},
 		{"budgets", checkBudgets},
 		{"docs", checkDocs},

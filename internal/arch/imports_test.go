@@ -13,15 +13,16 @@ import (
 func floors() []floor {
 	return []floor{
 		{0, "internal/quire"}, {0, "internal/x/..."},
-		{1, "internal/config"}, {1, "internal/secret"}, {1, "internal/token"}, {1, "internal/price"}, {1, "internal/shingle"}, {1, "internal/term"}, {1, "internal/wire/openai"}, {1, "internal/wire/..."},
+		{1, "internal/config"}, {1, "internal/secret"}, {1, "internal/token"}, {1, "internal/price"}, {1, "internal/shingle"}, {1, "internal/term"}, {1, "internal/telemetry"}, {1, "internal/wire/openai"}, {1, "internal/wire/..."},
 		{2, "internal/page"}, {2, "internal/rendition"}, {2, "internal/ledger"}, {2, "internal/task"},
 		{2, "internal/schedule"}, {2, "internal/assemble"}, {2, "internal/index"}, {2, "internal/retrieve"}, {2, "internal/carrier"}, {2, "internal/journal"},
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
-		{3, "internal/script"}, {3, "internal/model"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
-		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"},
-		{5, "internal/gateway"}, {5, "internal/mcpserve"},
+		{3, "internal/vector"}, {3, "internal/script"}, {3, "internal/model"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
+		{3, "internal/route"}, {3, "internal/packet"}, {3, "internal/role"}, {3, "internal/check"}, {3, "internal/review"}, {3, "internal/norms"}, {3, "internal/skill"}, {3, "internal/hook"}, {3, "internal/worktree"}, {3, "internal/warning"},
+		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/quiz"}, {4, "internal/probe"}, {4, "internal/taskset"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"}, {4, "internal/brain"}, {4, "internal/usage"},
+		{5, "internal/curation"}, {5, "internal/gateway"}, {5, "internal/mcp"},
 		{6, "cmd/quire"},
-		{7, "internal/arch"}, {7, "internal/mutate"},
+		{7, "internal/arch"}, {7, "internal/mutate"}, {7, "internal/trial"}, {7, "internal/gatewaytest"},
 	}
 }
 
@@ -93,7 +94,7 @@ func owners() []owner {
 		{"mvdan.cc/sh/v3", "internal/permit"},
 		{"github.com/landlock-lsm/go-landlock", "internal/x/sandbox"},
 		{"github.com/google/jsonschema-go", "internal/tool"},
-		{"github.com/modelcontextprotocol/go-sdk", "internal/mcpserve"},
+		{"github.com/modelcontextprotocol/go-sdk", "internal/mcp"},
 	}
 }
 

@@ -9,20 +9,24 @@ import (
 )
 
 // Bounds in bytes of what stays of the arguments of a lowered call: of one
-// member, and of all that are kept.
+// member, and of all that are kept. What the call was about stands in the handle of
+// its result too.
 const (
-	argumentMember = 160
-	argumentAll    = 480
+	argumentMember = 60
+	argumentAll    = 60
+	argumentLeast  = 40 // arguments up to here stay as they are
 )
 
+// marked is the name of the member that says what is missing.
+const marked = "_"
+
 // Arguments is what stands for the arguments of a tool call that was lowered: an
-// object with the short members of the old one, in their order, and a marker that
-// names the page in the place of each long one. Members beyond 480 bytes are one
-// marker. Arguments that are no object, as free text is none, become the marker
-// alone. Short arguments, and those that do not get shorter, stay as they are. recall is
-// the name of the tool that reads the page back.
+// object with the short members of the old one, in their order, and one marker for
+// all others, which names the page. Arguments that are no object, as free text is
+// none, become the marker alone. Short arguments, and those that do not get shorter,
+// stay as they are. recall is the name of the tool that reads the page back.
 func Arguments(raw string, page quire.PageNumber, recall string) string {
-	if len(raw) <= argumentMember {
+	if len(raw) <= argumentLeast {
 		return raw
 	}
 	short := shortened(raw, page, recall)
@@ -43,15 +47,16 @@ func shortened(raw string, page quire.PageNumber, recall string) string {
 	var w rawjson.Writer
 	size, left := 0, 0
 	for _, f := range r.Rest() {
-		value := shortMember(f.Value, page, recall)
-		if size += len(f.Name) + len(value); size > argumentAll {
-			left += len(f.Name) + len(f.Value)
+		n := len(f.Name) + len(f.Value)
+		if len(f.Value) > argumentMember || size+n > argumentAll || f.Name == marked {
+			left += n
 			continue
 		}
-		w.Raw(f.Name, value)
+		size += n
+		w.Raw(f.Name, f.Value)
 	}
 	if left > 0 {
-		w.Full("_", marker(left, page, recall))
+		w.Full(marked, marker(left, page, recall))
 	}
 	out, err := w.Bytes()
 	if err != nil {
@@ -60,17 +65,6 @@ func shortened(raw string, page quire.PageNumber, recall string) string {
 	return string(out)
 }
 
-func shortMember(value json.RawMessage, page quire.PageNumber, recall string) json.RawMessage {
-	if len(value) <= argumentMember {
-		return value
-	}
-	text, err := json.Marshal(marker(len(value), page, recall))
-	if err != nil {
-		return value
-	}
-	return text
-}
-
 func marker(bytes int, page quire.PageNumber, recall string) string {
-	return fmt.Sprintf("[%s: %d bytes are not shown; %s %s reads them]", page, bytes, recall, page)
+	return fmt.Sprintf("[%d bytes more: %s %s]", bytes, recall, page)
 }

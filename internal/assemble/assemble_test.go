@@ -438,9 +438,9 @@ func TestArguments(t *testing.T) {
 	long := strings.Repeat("x", 500)
 	for raw, want := range map[string]string{
 		`{"path":"a.go"}`: `{"path":"a.go"}`,
-		`{"path":"a.go","content":"` + long + `","n":3}`: `{"path":"a.go","content":"[p7: 502 bytes are not shown; recall p7 reads them]","n":3}`,
-		"*** Begin " + long: "[p7: 510 bytes are not shown; recall p7 reads them]",
-		`["` + long + `"]`:  "[p7: 504 bytes are not shown; recall p7 reads them]",
+		`{"path":"a.go","content":"` + long + `","n":3}`: `{"path":"a.go","n":3,"_":"[509 bytes more: recall p7]"}`,
+		"*** Begin " + long: "[510 bytes more: recall p7]",
+		`["` + long + `"]`:  "[504 bytes more: recall p7]",
 	} {
 		if got := Arguments(raw, 7, "recall"); got != want {
 			t.Errorf("%.40s:\n got %s\nwant %s", raw, got, want)

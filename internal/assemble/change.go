@@ -129,7 +129,7 @@ func (w *change) checkFresh() error {
 		if i >= w.shown && w.after[i] > 0 && w.after[i] < rankFull-1 || i >= w.shown && w.folded[i] && w.after[i] == 0 && !p.thinking() {
 			return brokenAt(Fresh, &p, i, "no call has shown it yet")
 		}
-		if !p.returned() || w.after[i] == 0 && !w.folded[i] {
+		if p.Kind != quire.PartToolResult || w.after[i] == 0 && !w.folded[i] {
 			continue
 		}
 		if results++; results <= 2 && w.before[i] > 0 && w.sank(i) {

@@ -24,7 +24,9 @@ var ErrTooMany = errors.New("more than 20000 documents")
 
 // Documents cuts the documents below a folder into sections. Folders whose name
 // begins with a dot and files that are no UTF-8 text are passed over. name is
-// how the folder is shown.
+// how the folder is shown. Access of an entry holds nothing but the project that
+// its file names between two lines of --- at its beginning: who may see it is for
+// the caller to say.
 func Documents(folder fs.FS, name string) ([]retrieve.Entry, error) {
 	return files(folder, name, retrieve.HitDocument, "document")
 }
@@ -66,9 +68,11 @@ func files(folder fs.FS, name string, kind retrieve.HitKind, what string) (out [
 		if err != nil || !ok {
 			return err
 		}
-		shown := path.Join(name, file)
+		shown, about := path.Join(name, file), frontMatter(text)["project"]
 		for _, s := range cut(file, text) {
-			out = append(out, s.entry(shown, kind, what))
+			e := s.entry(shown, kind, what)
+			e.Access.Project = about
+			out = append(out, e)
 		}
 		return nil
 	})

@@ -28,6 +28,12 @@ const (
 	Budget    IntKey  = "budget"
 	Model     NameKey = "model"
 	ModelURL  NameKey = "model.url"
+	Brain     NameKey = "brain"
+	BrainMode TextKey = "brain.mode"
+	Hooks     BoolKey = "hooks"
+
+	EmbedURL   NameKey = "embed.url"
+	EmbedModel NameKey = "embed.model"
 )
 
 // A Reach says from where a key may be set, besides by flag. Each reach includes
@@ -85,6 +91,17 @@ func Keys() []Key {
 			Help: "model that does the work: PROVIDER/MODEL of quire models"},
 		{Name: string(ModelURL), Type: TypeName, Reach: ReachUser, Flag: "base-url",
 			Help: "address of the model's provider, or a list of PROVIDER=URL"},
+		{Name: string(Brain), Type: TypeName, Default: "brain", Reach: ReachUser, Flag: "brain",
+			Help: "brain that plans and gives each role its models: one of quire brain list"},
+		{Name: string(BrainMode), Type: TypeText, Default: "auto", Reach: ReachUser, Flag: "mode",
+			Words: []string{"auto", "radical"},
+			Help:  "how freely the brain works: auto (few workers, one fix) or radical"},
+		{Name: string(Hooks), Type: TypeBool, Default: "true", Reach: ReachUser, Flag: "hooks",
+			Help: "run the commands of hooks.json at the moments of a session"},
+		{Name: string(EmbedURL), Type: TypeName, Reach: ReachUser,
+			Help: "address of an embeddings API, up to /v1: pages are also found by meaning"},
+		{Name: string(EmbedModel), Type: TypeName, Reach: ReachUser,
+			Help: "model that is asked there"},
 	}
 }
 

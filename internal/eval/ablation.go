@@ -55,6 +55,8 @@ func toggles() []toggle {
 	open.Budget = -1
 	filled := free()
 	filled.Room = -1
+	unforeseen := free()
+	unforeseen.Blind = true
 	paid := free()
 	paid.Paid = true
 	return []toggle{
@@ -64,6 +66,7 @@ func toggles() []toggle {
 		{"no quality budget", "no budget", open, false},
 		{"the window may be filled to its end", "no room kept", filled, false},
 		{"a page that was missed does not come back", "no page-in", free(), true},
+		{"nothing is brought in because it is foreseen", "unforeseen", unforeseen, false},
 		{"paid epochs at the same care", "paid", paid, false},
 	}
 }

@@ -7,8 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/quire-agent/quire/internal/ledger"
 	"github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/run"
+	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/shingle"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/x/recent"
@@ -31,6 +34,7 @@ type builder struct {
 	cutter page.Cutter
 	needs  *needs
 	lines  *lines
+	names  *run.Foresight
 	ins    []entry
 	outs   []entry
 	open   int32 // the call that answers, -1 before the first
@@ -48,6 +52,7 @@ type builder struct {
 	sides  []lean            // by side call: what it answered
 	answer []lean            // by call: what it answered
 	held   int               // shingles in needs
+	hints  []schedule.Hint   // of what is new since the last call
 }
 
 // lean is token.Features in half the memory.
@@ -72,9 +77,10 @@ func (x lean) features() (y token.Features) {
 const late = 4096
 
 func newBuilder(c *token.Counter) *builder {
+	n := newNeeds()
 	return &builder{
-		s:     &Session{Notes: map[quire.Note]int{}, Bodies: &Bodies{}, Starts: []Start{{}}},
-		count: c, gauge: token.NewGauge(c, ""), needs: newNeeds(), lines: newLines(), open: -1,
+		s:     &Session{Notes: map[quire.Note]int{}, Bodies: &Bodies{}, Starts: []Start{{}}, forms: forms{ledger: &ledger.Ledger{}}},
+		count: c, gauge: token.NewGauge(c, ""), needs: n, lines: newLines(), names: run.NewForesight(n.index), open: -1,
 		calls: recent.Map[int32]{Limit: late}, side: recent.Map[int32]{Limit: late}, uses: recent.Map[int32]{Limit: late},
 	}
 }
@@ -119,6 +125,7 @@ func (b *builder) called(e quire.Called) error {
 	}
 	b.spoken = true
 	b.s.Calls = append(b.s.Calls, c)
+	b.foresee()
 	b.answer = append(b.answer, lean{})
 	return nil
 }
@@ -191,6 +198,15 @@ func (b *builder) cut(c Cut) {
 	b.s.Cuts = append(b.s.Cuts, c)
 }
 
+// foresee notes which pages the words that are new at the call just opened point
+// to: those that the user said since the call before, and what that one answered.
+func (b *builder) foresee() {
+	if b.s.TooLong {
+		return
+	}
+	b.s.hints, b.hints = append(b.s.hints, b.hints), nil
+}
+
 // flush places what the open call answered and then what entered meanwhile.
 func (b *builder) flush() error {
 	if b.open >= 0 {
@@ -227,6 +243,7 @@ func (b *builder) need() {
 			b.edit(page.Describe(e.part.Tool, e.part.Text).Old)
 		}
 	}
+	b.hints = append(b.hints, b.names.Hints(schedule.ByModel, texts)...)
 	for _, n := range b.needs.of(b.open, texts) {
 		b.held += len(n.Shingles) + len(n.StrictShingles)
 		b.s.Needs = append(b.s.Needs, n)
@@ -251,6 +268,9 @@ func (b *builder) forget() {
 	b.s.Notes[quire.NoteTooLong]++
 	b.s.Needs, b.s.edits, b.s.rereads = nil, nil, nil
 	b.needs, b.lines = newNeeds(), newLines()
+	b.names = run.NewForesight(b.needs.index)
+	b.s.hints = nil
+	b.s.forms = forms{}
 }
 
 func (b *builder) edit(old []string) {
@@ -270,6 +290,7 @@ func (b *builder) place(e entry, by int32) error {
 	p := &e.part
 	if p.Kind == quire.PartUser && p.Origin == quire.OriginFirst {
 		b.begin(p.Text)
+		b.hints = append(b.hints, b.names.Hints(schedule.ByUser, []string{p.Text})...)
 	}
 	text := bodyOf(p)
 	ref, err := b.s.Bodies.put(text)
@@ -277,10 +298,10 @@ func (b *builder) place(e entry, by int32) error {
 		return err
 	}
 	it := Item{
-		Kind: p.Kind, Origin: p.Origin, Error: p.IsError, Call: int32(len(b.s.Calls)), By: by, Turn: b.turn,
+		Kind: p.Kind, Origin: p.Origin, Error: p.IsError, Call: int32(len(b.s.Calls)), By: by,
 		Bytes: int32(len(text)), Body: ref, Hash: itemHash(p, text),
 	}
-	it.Page = b.page(p, text, len(b.s.Items))
+	it.Page, it.Turn = b.page(p, text, len(b.s.Items)), b.turn
 	b.s.Items = append(b.s.Items, it)
 	b.feats = append(b.feats, lean{}.plus(b.measure(*p)))
 	for len(b.nodes) <= e.node {
@@ -296,7 +317,9 @@ func (b *builder) place(e entry, by int32) error {
 // the last one.
 func (b *builder) begin(words string) {
 	if b.spoken {
-		b.turn++
+		if b.s.TooLong { // the ledger that counts turns is given up
+			b.turn++
+		}
 		b.spoken, b.hint = false, ""
 	}
 	if b.hint == "" {
@@ -309,7 +332,9 @@ func (b *builder) begin(words string) {
 // page whose text the item shows: of a call that writes a file that of the
 // content, otherwise that of the call; 0 for thinking.
 func (b *builder) page(p *quire.Part, text string, item int) (shows quire.PageNumber) {
-	for _, pg := range b.cutter.Cut(*p, len(b.s.Calls)) {
+	pages := b.cutter.Cut(*p, len(b.s.Calls))
+	b.keepForms(p, pages)
+	for _, pg := range pages {
 		if p.Origin == quire.OriginFirst || pg.Number == b.nextPage() { // a copy does not complete the page of its original
 			b.enter(pg, item)
 		}
@@ -353,6 +378,9 @@ func (b *builder) index(p *quire.Part, n quire.PageNumber, text string) {
 	if !b.s.TooLong {
 		b.needs.add(n, kind, text)
 		b.lines.add(n, text)
+		if kind != quire.PageAssistant {
+			b.names.Add(pg, text)
+		}
 	}
 }
 

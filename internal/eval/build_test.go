@@ -52,7 +52,7 @@ thinking p0 by 1 in 2`
 }
 
 func TestTurnsAndHints(t *testing.T) {
-	s := newScript("s", morning()).user("\n  first words\nmore").user("second words").call().call()
+	s := newScript("s", morning()).user("\n  first words\nmore").user("second words").call().text("I see.").call()
 	s.user(strings.Repeat("é", 100)).call().enter(quire.Part{Kind: quire.PartMachine, Text: "a reminder"}).call()
 	var got []string
 	for _, c := range build(t, newCounter(t), s).Calls {

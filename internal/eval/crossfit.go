@@ -34,7 +34,10 @@ func NewCrossfit(root string, sessions []*Session, joined *Session, workers int)
 	c.halves[0], c.halves[1] = &schedule.Fit{}, &schedule.Fit{}
 	once := onceOf(root, sessions)
 	c.fitted = len(once)
-	fits := FitAll(once, workers)
+	fits, err := FitAll(once, workers)
+	if err != nil {
+		return nil, err
+	}
 	for i, s := range once {
 		c.half[s] = i % 2
 		c.halves[i%2].Join(fits[i])

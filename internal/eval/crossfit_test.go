@@ -22,7 +22,10 @@ func TestCrossfitDecidesByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits := FitAll(st.Sessions, 1)
+	fits, err := FitAll(st.Sessions, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := func(in ...int) *schedule.Table {
 		sum := &schedule.Fit{}
 		for _, i := range in {

@@ -30,6 +30,9 @@ func (b *builder) finish() error {
 	if s.TooLong {
 		return nil
 	}
+	if err := b.lower(); err != nil {
+		return err
+	}
 	index, err := newKeyIndex(s)
 	if err != nil {
 		return err

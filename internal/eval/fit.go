@@ -1,8 +1,12 @@
 package eval
 
 import (
+	"cmp"
+	"errors"
+	"slices"
 	"sync"
 
+	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/run"
 	"github.com/quire-agent/quire/internal/schedule"
@@ -10,14 +14,14 @@ import (
 
 // FitAll fits sessions, as many at a time as workers, and returns what each of
 // them shows, in their order.
-func FitAll(sessions []*Session, workers int) []*schedule.Fit {
-	out := make([]*schedule.Fit, len(sessions))
+func FitAll(sessions []*Session, workers int) ([]*schedule.Fit, error) {
+	out, errs := make([]*schedule.Fit, len(sessions)), make([]error, len(sessions))
 	next := make(chan int)
 	var wg sync.WaitGroup
 	for range max(workers, 1) {
 		wg.Go(func() {
 			for i := range next {
-				out[i] = FitSession(sessions[i])
+				out[i], errs[i] = FitSession(sessions[i])
 			}
 		})
 	}
@@ -26,12 +30,12 @@ func FitAll(sessions []*Session, workers int) []*schedule.Fit {
 	}
 	close(next)
 	wg.Wait()
-	return out
+	return out, errors.Join(errs...)
 }
 
 // FitSession replays a session that is only appended to, and enters for each
 // block of each prompt whether the call needed it.
-func FitSession(s *Session) *schedule.Fit {
+func FitSession(s *Session) (*schedule.Fit, error) {
 	p := newOurs(s, Setting{}, run.Terms{})
 	fit, needed := &schedule.Fit{}, needsOf(s)
 	for k := range s.Calls {
@@ -39,7 +43,10 @@ func FitSession(s *Session) *schedule.Fit {
 		p.enter(k)
 		p.trials(k, fit, needed)
 	}
-	return fit
+	if err := foresee(s, fit); err != nil {
+		return nil, err
+	}
+	return fit, nil
 }
 
 type needKey struct {
@@ -69,4 +76,46 @@ func (p *ours) trials(k int, fit *schedule.Fit, needed map[needKey]Need) {
 		n := needed[needKey{int32(k), b.Page.Number}]
 		fit.Seen(p.ctx.Scheduler().Case(pl.Block, now), n.Strict, n.Wide)
 	}
+}
+
+// foresee plays the session through the scheduler and enters, for each page that
+// words point to and that is away, whether it was used. A page that stands says
+// nothing, as it is one that was kept because it is likely to be used. Which pages
+// are away follows from the table that is shipped.
+func foresee(s *Session, fit *schedule.Fit) error {
+	table, err := schedule.Default()
+	if err != nil || len(s.hints) == 0 {
+		return err
+	}
+	set := schedule.Settings{Care: schedule.DefaultCare, Blind: true}
+	player := Scheduled("quire", set, Always(table)).Start(s, usual(s)).(*ours)
+	for k := range s.Calls {
+		player.Step(k)
+		player.hinted(k, fit)
+	}
+	return nil
+}
+
+// usual is the setting of the commonest prices.
+func usual(s *Session) Setting { return UnderProfile(s, price.Profiles()[0], SingleBudget) }
+
+// hinted enters what the words before call k point to.
+func (p *ours) hinted(k int, fit *schedule.Fit) {
+	now := schedule.Moment{Call: k, Turn: p.turn}
+	for _, h := range p.s.hints[k] {
+		if g, ok := p.ctx.Scheduler().Glimpse(h, now); ok {
+			fit.Hinted(g, p.s.neededWithin(h.Page, k, schedule.ForeseenWithin))
+		}
+	}
+}
+
+// neededWithin reports whether one of n calls from call k on needs a page.
+func (s *Session) neededWithin(page quire.PageNumber, k, n int) bool {
+	at, _ := slices.BinarySearchFunc(s.Needs, int32(k), func(n Need, k int32) int { return cmp.Compare(n.Call, k) })
+	for ; at < len(s.Needs) && s.Needs[at].Call < int32(k+n); at++ {
+		if s.Needs[at].Page == page {
+			return true
+		}
+	}
+	return false
 }

@@ -41,7 +41,7 @@ func (f fixture) call(seconds int) fixture {
 
 // need makes a call need all of a page.
 func (f fixture) need(call int32, page quire.PageNumber, strict bool) fixture {
-	body, err := f.pageText(page)
+	body, err := f.PageText(page)
 	if err != nil {
 		panic(err)
 	}
@@ -223,7 +223,7 @@ func TestFaultBringsLinesAround(t *testing.T) {
 		{"all", []quire.Range{{First: 1, Last: 30}}, text},
 	}
 	for _, tt := range tests {
-		if got := linesOf(text, tt.ranges); got != tt.want {
+		if got := LinesOf(text, tt.ranges); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}

@@ -158,15 +158,15 @@ func (s *Session) fetch(i int, wide bool, has func(int32) bool) (string, error) 
 		}
 	}
 	slices.Sort(missing)
-	text, err := s.pageText(s.Needs[i].Page)
+	text, err := s.PageText(s.Needs[i].Page)
 	if err != nil {
 		return "", fmt.Errorf("fetch %v: %w", s.Needs[i].Page, err)
 	}
-	return linesOf(text, locate(text, missing)), nil
+	return LinesOf(text, Locate(text, missing)), nil
 }
 
-// linesOf cuts ranges of lines, widened by around, out of a text.
-func linesOf(text string, ranges []quire.Range) string {
+// LinesOf cuts ranges of lines, widened by around, out of a text.
+func LinesOf(text string, ranges []quire.Range) string {
 	lines := strings.SplitAfter(text, "\n")
 	var out strings.Builder
 	next := 0
@@ -181,8 +181,8 @@ func linesOf(text string, ranges []quire.Range) string {
 	return out.String()
 }
 
-// pageText is the body of a page.
-func (s *Session) pageText(n quire.PageNumber) (string, error) {
+// PageText is the body of a page.
+func (s *Session) PageText(n quire.PageNumber) (string, error) {
 	i := s.pageItem[n-1]
 	if i < 0 {
 		return "", nil

@@ -46,7 +46,9 @@ type Measures struct {
 	DeadResidency *float64       `json:"dead_residency"`
 	MisSchedules  float64        `json:"misschedules_per_100"`
 	Thrash        int            `json:"thrash"`
-	TooBig        int            `json:"over_window"` // calls whose prompt does not fit the window
+	Prefetched    int            `json:"prefetches_used"`   // pages brought in because they were foreseen, and used
+	Wasted        int            `json:"prefetches_wasted"` // and those out again without it
+	TooBig        int            `json:"over_window"`       // calls whose prompt does not fit the window
 }
 
 // A Case is one session with the outcomes of all policies under one profile.
@@ -176,6 +178,8 @@ func (t *tally) count(o *Outcome) {
 	s.Served += o.Served
 	s.MisSchedules += o.MisSchedules
 	s.Thrash += o.Thrash
+	s.Foreseen.Used += o.Foreseen.Used
+	s.Foreseen.Wasted += o.Foreseen.Wasted
 	s.LiveCalls += o.LiveCalls
 	s.DeadCalls += o.DeadCalls
 	s.Completion += o.Completion
@@ -237,6 +241,7 @@ func (t *tally) sizes(m *Measures) {
 	m.DeadResidency = over(float64(o.DeadCalls), float64(o.DeadCalls+o.LiveCalls))
 	m.MisSchedules = 100 * float64(o.MisSchedules) / calls
 	m.Thrash = o.Thrash
+	m.Prefetched, m.Wasted = o.Foreseen.Used, o.Foreseen.Wasted
 	m.TooBig = o.TooBig
 }
 

@@ -229,11 +229,11 @@ func join(ranges []quire.Range) []quire.Range {
 	return slices.Clip(out)
 }
 
-// locate returns the lines of a text that hold the given shingles, which must
+// Locate returns the lines of a text that hold the given shingles, which must
 // be sorted: rising, joined where they overlap or touch. Of a shingle that
 // occurs in several places, the place counts that holds most of the others; a
 // shingle that does not occur has no lines.
-func locate(text string, shingles []uint64) []quire.Range {
+func Locate(text string, shingles []uint64) []quire.Range {
 	spots := spotsOf(text, shingles)
 	slices.SortStableFunc(spots, func(a, b spot) int { return len(b.found) - len(a.found) })
 	seen := make([]bool, len(shingles))

@@ -261,7 +261,7 @@ func TestLocate(t *testing.T) {
 		{"two places", shingles("name string) (*Ledger, error)", "entries []Entry balance Amount"), []quire.Range{{First: 6, Last: 6}, {First: 15, Last: 16}}},
 	}
 	for _, tt := range tests {
-		if got := locate(text, tt.shingles); !slices.Equal(got, tt.want) {
+		if got := Locate(text, tt.shingles); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: got %v, want %v", tt.name, got, tt.want)
 		}
 	}

@@ -1,9 +1,7 @@
 package eval
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/run"
@@ -67,7 +65,7 @@ func scheduled(name string, set schedule.Settings, tables Tables, away bool) Pol
 }
 
 func newOurs(s *Session, under Setting, terms run.Terms) *ours {
-	p := &ours{s: s, set: under, at: make([]int32, len(s.Items)), shorts: map[short]Block{}}
+	p := &ours{s: s, set: under, at: make([]int32, len(s.Items)), shorts: map[short]Block{}, folds: map[schedule.Span]string{}}
 	p.ctx = run.NewContext(terms, p)
 	return p
 }
@@ -113,6 +111,8 @@ type ours struct {
 	at     []int32 // item → its block, -1 for none
 	items  []int32 // block → its item, -1 for a notice
 	shorts map[short]Block
+	folds  map[schedule.Span]string
+	turn   int // of the call at hand
 	taken  int32
 	cuts   int
 	needs  int
@@ -126,8 +126,12 @@ type short struct {
 }
 
 func (p *ours) Step(k int) Prompt {
+	p.turn = int(p.s.Calls[k].Turn)
 	p.refer(k)
 	p.enter(k)
+	if p.s.hints != nil {
+		p.ctx.Foresee(p.s.hints[k])
+	}
 	cold := ""
 	if p.set.Cold[k] {
 		cold = "the cache has lapsed"
@@ -136,7 +140,7 @@ func (p *ours) Step(k int) Prompt {
 		cold = "the provider had lost the cache"
 		p.ctx.Missed()
 	}
-	plan := p.ctx.Plan(p.s.Calls[k].At, int(p.s.Calls[k].Turn), cold)
+	plan := p.ctx.Plan(p.s.Calls[k].At, p.turn, cold)
 	p.plan = plan
 	if plan.Notice >= 0 {
 		p.items = append(p.items, -1)
@@ -147,6 +151,9 @@ func (p *ours) Step(k int) Prompt {
 	}
 	return out
 }
+
+// Foreseen counts what the scheduler foresaw.
+func (p *ours) Foreseen() schedule.Foresights { return p.ctx.Scheduler().Foresights() }
 
 // refer tells what the calls before k quoted.
 func (p *ours) refer(k int) {
@@ -227,40 +234,22 @@ func (p *ours) short(block int, form quire.Rendition) Block {
 }
 
 func (p *ours) lowered(i int32, form quire.Rendition) Block {
-	it := &p.s.Items[i]
-	switch {
-	case form == quire.RenditionHandle:
-		return p.s.handle(i)
-	case it.Kind == quire.PartText:
-		text, err := p.s.Bodies.Get(it.Body)
-		if err != nil {
-			text = ""
-		}
-		return p.s.text(i, shorten(text, 40))
-	case it.Page > 0:
-		pg := &p.s.Pages[it.Page-1]
-		return p.s.text(i, pg.Tool+" "+shorten(pg.Target, 60))
-	default:
-		return p.s.text(i, "")
+	b := p.s.text(i, p.s.forms.of(i))
+	if b.Text == "" { // nothing shorter can be made
+		b.Tokens = p.s.Items[i].Tokens
 	}
+	b.Handle = form == quire.RenditionHandle
+	return b
 }
 
-// foldText is a card for turns.
+// foldText is a card for turns. It stays as it was made.
 func (p *ours) foldText(sp schedule.Span) string {
-	if sp.Level > 1 {
-		return fmt.Sprintf("[turns %d to %d are pages %v–%v: recall reads them]", sp.First+1, sp.Last+1, sp.FirstPage, sp.LastPage)
+	text, ok := p.folds[sp]
+	if !ok {
+		text = p.s.fold(sp, p.turn)
+		p.folds[sp] = text
 	}
-	var out strings.Builder
-	fmt.Fprintf(&out, "[turn %d, pages %v–%v:", sp.First+1, sp.FirstPage, sp.LastPage)
-	seen := map[string]bool{}
-	for b := sp.FirstBlock; b <= sp.LastBlock && out.Len() < 240; b++ {
-		pg := &p.ctx.Scheduler().Block(b).Page
-		if line := pg.Tool + " " + shorten(pg.Target, 40); pg.Tool != "" && !seen[line] {
-			seen[line] = true
-			out.WriteString(" " + line + ";")
-		}
-	}
-	return out.String() + "]"
+	return text
 }
 
 // Hash is that of a placed block's text.

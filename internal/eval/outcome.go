@@ -1,5 +1,7 @@
 package eval
 
+import "github.com/quire-agent/quire/internal/schedule"
+
 // An Outcome is what a policy would have cost on one session, and what it
 // would have missed. Costs are in the unit of the setting's rates: US dollars
 // in an audit, input tokens under a price profile.
@@ -31,16 +33,17 @@ type Outcome struct {
 	Extra       float64 // of Cost, what wide faults caused
 	ExtraStrict float64 // of CostStrict, what strict faults caused
 
-	Edits, EditsServed   int            // edit calls; those all of whose old lines were in the prompt
-	Rereads              int            // reads of text that had been in the session before
-	ServedText, Served   int            // of Rereads: text in the prompt; text, or a handle of the same hash
-	Demotions            int            // items that left the prompt, or lost their content in it
-	MisSchedules         int            // strict faults on pages demoted within 10 calls
-	Thrash               int            // items demoted twice within 10 calls
-	LiveCalls, DeadCalls int64          // token-calls of whole items that a later call needs, and of the others
-	Completion           int64          // recorded output tokens
-	Slope                float64        // growth of the prompt in tokens per call, after call 20
-	Prompts              []int32        // size of each call's prompt
-	Prefix               float64        // of Cost, what the constant prefix cost
-	Reasons              map[string]int // epochs by reason
+	Edits, EditsServed   int                 // edit calls; those all of whose old lines were in the prompt
+	Rereads              int                 // reads of text that had been in the session before
+	ServedText, Served   int                 // of Rereads: text in the prompt; text, or a handle of the same hash
+	Demotions            int                 // items that left the prompt, or lost their content in it
+	MisSchedules         int                 // strict faults on pages demoted within 10 calls
+	Thrash               int                 // items demoted twice within 10 calls
+	LiveCalls, DeadCalls int64               // token-calls of whole items that a later call needs, and of the others
+	Completion           int64               // recorded output tokens
+	Slope                float64             // growth of the prompt in tokens per call, after call 20
+	Prompts              []int32             // size of each call's prompt
+	Foreseen             schedule.Foresights // pages brought in because they were foreseen, of which it is known whether they were used
+	Prefix               float64             // of Cost, what the constant prefix cost
+	Reasons              map[string]int      // epochs by reason
 }

@@ -1,6 +1,9 @@
 package eval
 
-import "github.com/quire-agent/quire/internal/quire"
+import (
+	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
+)
 
 // A Policy decides what the prompts of a session hold. It is the seam for every
 // context manager that is measured here, ours included.
@@ -36,6 +39,12 @@ type Listener interface {
 	// Faulted reports the needs of call k, numbered as in Session.Needs, that
 	// the prompt of the last Step did not serve. It follows that Step at once.
 	Faulted(k int, needs []int)
+}
+
+// A foreseer is a Player that brings pages in because it foresees their use.
+type foreseer interface {
+	// Foreseen counts them so far.
+	Foreseen() schedule.Foresights
 }
 
 // A Prompt is what a policy sends at one call, as a change against what it sent

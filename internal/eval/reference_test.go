@@ -224,7 +224,7 @@ func (r *slowReplay) serve(b *slowBook, n *Need, shingles []uint64) bool {
 	missing := slices.DeleteFunc(slices.Clone(shingles), func(h uint64) bool { return r.shows(b, h) })
 	item := r.s.Items[r.s.pageItem[n.Page-1]]
 	body := r.text(Block{Item: r.s.pageItem[n.Page-1], Whole: true})
-	text := excerptOf(body, locate(body, missing))
+	text := excerptOf(body, Locate(body, missing))
 	tokens := len(text)*int(item.Tokens)/max(len(body), 1) + 1
 	b.brought = append(b.brought, slowText{len(r.blocks), text, tokens, r.memo.of(text)})
 	b.faults++

@@ -423,6 +423,9 @@ func (r *replay) outcome(policy string, i int) Outcome {
 		LiveCalls: f.liveCalls, DeadCalls: f.deadCalls,
 		P95: percentile(strict.tokens, .95), Slope: slope(strict.tokens),
 	}
+	if p, ok := r.player.(foreseer); ok {
+		o.Foreseen = p.Foreseen()
+	}
 	for k, t := range strict.tokens {
 		o.prompt(r.s, r.set[i], k, t)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 )
 
@@ -33,9 +34,11 @@ type Session struct {
 	Starts   []Start // where the recorded sessions begin that this one joins, rising
 
 	index    *keyIndex
-	edits    []lineNeed // rising by call
-	rereads  []lineNeed // rising by call
-	pageItem []int32    // by page, from 0: the item that shows its body, -1 for none
+	forms    forms             // empty where it is too long
+	hints    [][]schedule.Hint // by call: the pages that the words new to it point to; none where it is too long
+	edits    []lineNeed        // rising by call
+	rereads  []lineNeed        // rising by call
+	pageItem []int32           // by page, from 0: the item that shows its body, -1 for none
 }
 
 // An Item is one block of a prompt.

@@ -105,6 +105,7 @@ func (a API) encodeError(e *quire.CallError) (status int, body []byte) {
 type route struct {
 	api    API
 	call   bool   // a model call: it is recorded
+	count  bool   // the size of a prompt is asked for
 	model  string // where the address names it
 	stream bool   // where the address says it
 }
@@ -119,6 +120,10 @@ func routeOf(r *http.Request) route {
 		return route{api: Messages, call: post}
 	case strings.HasSuffix(path, "/chat/completions"):
 		return route{api: Chat, call: post}
+	case strings.HasSuffix(path, "/messages/count_tokens"):
+		return route{api: Messages, count: post}
+	case strings.HasSuffix(path, ":countTokens"):
+		return route{api: Gemini, count: post, model: geminiModel(path)}
 	case strings.HasSuffix(path, "/responses"):
 		return route{api: Responses, call: post}
 	case strings.HasSuffix(path, ":generateContent"), strings.HasSuffix(path, ":streamGenerateContent"):

@@ -21,6 +21,8 @@ type message struct {
 	sum     quire.Hash // of the canonical form
 	outline quire.Hash // the same without the contents of tool results
 	results []result
+	first   int // of the messages that it was made of
+	end     int // behind the last of them
 }
 
 // A result is what is known of the content of a tool result.
@@ -34,12 +36,13 @@ type result struct {
 func canonical(list []quire.Message) []message {
 	var out []message
 	for i := 0; i < len(list); i++ {
-		m := list[i]
+		m, first := list[i], i
 		for m.Role == quire.RoleAssistant && i+1 < len(list) && list[i+1].Role == quire.RoleAssistant {
 			i++
 			m.Blocks = append(slices.Clip(m.Blocks), list[i].Blocks...)
 		}
 		if c, ok := canonicalOf(m); ok {
+			c.first, c.end = first, i+1
 			out = append(out, c)
 		}
 	}

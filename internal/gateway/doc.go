@@ -9,14 +9,36 @@
 // passes: members, headers, endpoints, methods. Its own are only the hop-by-hop
 // headers, accept-encoding (upstream is asked for an answer that is not compressed,
 // so that it can be read) and the token of the gateway. An upgrade to WebSocket is
-// answered 426, which makes clients fall back to HTTP. Nothing is sent twice.
+// answered 426, which makes clients fall back to HTTP. Nothing is sent twice, but a
+// prompt that was too long, once, made smaller, and a stream of ours that its
+// provider finds fault with, once, as the client's own view.
+//
+// # The stream
+//
+// A session is relayed until its first epoch: a call outside of a tool loop that
+// finds the cache cold, or one that does not fit the window. From there on it is
+// curated (ask.go, curated.go): for every message that went up or came down here what
+// was sent is sent again, byte for byte, pages that are idle stand as handles, cards
+// and excerpts, and recall stands last in the list of tools. Package curation makes
+// the bodies, with the scheduler and the assembler of all other sessions.
+//
+// What entered a stream is written down before the answer to it goes down (intent.go),
+// elements by their hash in the pool, so that another process makes the same bytes of
+// it. A recall is answered here (joint.go): alone, by another call whose answer goes
+// on in the same message; beside calls of the client's it is held and joined to their
+// results. Whatever fails in this, the client's own view goes up, without the thinking
+// that is bound to another prompt; it is counted, and the line of the call says why.
+//
+// Calls of sessions that are warm and not curated go up without being looked at
+// (hint.go).
 //
 // # Beside it
 //
 // While bytes pass they are copied, within a budget; a call that does not fit is
 // relayed all the same, and counted as lost to the record. When the answer is over
 // the copies go through a queue to one goroutine, the observer, which alone touches
-// trees, sessions and the pool.
+// trees, sessions, streams and journals. A call that may be curated asks it what goes
+// up, behind all calls that are over.
 //
 // A session is found by what its client says and by nothing else: the messages of a
 // request form a chain of hashes under one credential, and the longest chain that is

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"compress/gzip"
 	"io"
-	"slices"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -52,69 +52,23 @@ func plain(body []byte, encoding string) ([]byte, error) {
 }
 
 // fold adds up what streamed.
-func fold(a API, body []byte) answered {
-	var f folding
+func fold(a API, body []byte) (out answered) {
+	var f curation.Fold
 	for delta, err := range a.decodeStream(bytes.NewReader(body)) {
 		if err != nil {
-			f.fail(err)
+			out.fail(err)
 			break
 		}
-		f.add(delta)
+		f.Add(delta)
 	}
-	for i := range f.answer.reply.Blocks {
-		b := &f.answer.reply.Blocks[i]
-		if i < len(f.texts) {
-			b.Text += f.texts[i].String()
-		}
-	}
-	return f.answer
+	out.reply, out.whole = f.Reply()
+	return out
 }
 
-type folding struct {
-	answer answered
-	texts  []*strings.Builder
-}
-
-func (f *folding) fail(err error) {
+func (a *answered) fail(err error) {
 	if e, ok := err.(*quire.CallError); ok {
-		f.answer.err = e
+		a.err = e
 		return
 	}
-	f.answer.odd = err.Error()
-}
-
-func (f *folding) add(delta quire.Delta) {
-	reply := &f.answer.reply
-	switch d := delta.(type) {
-	case quire.ReplyBegun:
-		reply.ID, reply.Model, reply.Usage, reply.Rest = d.ID, d.Model, d.Usage, d.Rest
-	case quire.BlockBegun:
-		reply.Blocks, f.texts = append(reply.Blocks, d.Block), append(f.texts, &strings.Builder{})
-	case quire.BlockGrew:
-		if d.Index < len(reply.Blocks) {
-			f.texts[d.Index].WriteString(d.Text)
-			reply.Blocks[d.Index].Signature += d.Signature
-		}
-	case quire.BlockEnded:
-		if d.Index < len(reply.Blocks) {
-			reply.Blocks[d.Index].Rest = over(reply.Blocks[d.Index].Rest, d.Rest)
-		}
-	case quire.ReplyEnded:
-		reply.Stop, reply.Usage, reply.Rest = d.Stop, d.Usage, over(reply.Rest, d.Rest)
-		f.answer.whole = true
-	}
-}
-
-// over is a list of members with later ones in their place or behind them.
-func over(old, later []quire.Field) []quire.Field {
-	list := slices.Clone(old)
-	for _, m := range later {
-		at := slices.IndexFunc(list, func(o quire.Field) bool { return o.Name == m.Name })
-		if at < 0 {
-			list = append(list, m)
-		} else {
-			list[at] = m
-		}
-	}
-	return list
+	a.odd = err.Error()
 }

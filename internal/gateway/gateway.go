@@ -26,11 +26,13 @@ type Options struct {
 	Pool      *ingest.Pool
 	Prices    *price.Table
 	Upstreams map[API]string // base addresses; of an API that is missing, its vendor's
+	Keys      map[API]string // that go up in the place of the client's; of an API that is missing, the client's own
 	Secret    []byte         // what credentials are hashed with, and the token is made from; kept across restarts
 	Listen    string         // host of the listener: on loopback relaying needs no token
 	Hosts     []string       // further names under which it is reached
 	Limits    Limits
 	Proxy     func(*http.Request) (*url.URL, error) // through which upstreams are reached; nil: none
+	Curate    *Curation                             // nil: sessions are relayed and not curated
 	Seen      func(Line)                            // told of each model call, in the order in which they end; from one goroutine
 	Failed    func(error)                           // told of faults of recording; from the same goroutine
 }

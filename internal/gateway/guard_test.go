@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Who may speak to the gateway (issue 7, section 4).
+// Who may speak to the gateway (issue 7, section 4; failures.md B23).
 func TestGuard(t *testing.T) {
 	const token = "0123456789abcdef"
 	for _, c := range []struct {

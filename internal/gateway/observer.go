@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,14 +19,20 @@ import (
 type observer struct {
 	gateway *Gateway
 	queue   chan *ended
+	jobs    chan func()
 	stop    chan struct{}
 	done    chan struct{}
-	cancel  context.CancelFunc // ends what the goroutine waits for
+	context context.Context    // of what the goroutine does
+	cancel  context.CancelFunc // ends it
 	closing sync.Once
 
 	forest   forest
 	sessions []*session
 	meter    *meter
+	windows  map[string]int // of models, in tokens, as their providers said
+	hints    hints
+	deriving bool               // rows are being made
+	derived  chan error         // that they were
 	words    recent.Map[string] // whose words a text was first: a key of the text to the ULID of the session
 	replies  recent.Map[*node]  // by id of the answer
 	lost     atomic.Int64
@@ -47,27 +54,27 @@ const settleCalls = 200
 // An ended is an exchange that is over, with the copies of what passed.
 type ended struct {
 	*exchange
-	request, reply []byte
-	held           int // bytes of the budget
-	complete       bool
-	at             time.Time // when it was over
+	request, answer []byte
+	held            int // bytes of the budget
+	complete        bool
+	at              time.Time // when it was over
 }
 
 func newObserver(g *Gateway) *observer {
 	o := &observer{
-		gateway: g, queue: make(chan *ended, queueLength), stop: make(chan struct{}), done: make(chan struct{}),
+		gateway: g, queue: make(chan *ended, queueLength), jobs: make(chan func()), derived: make(chan error, 1), windows: map[string]int{}, stop: make(chan struct{}), done: make(chan struct{}),
 		rows: map[quire.SessionNumber]Row{}, forest: forest{roots: map[quire.Hash][]*tree{}}, meter: newMeter(g.options.Pool.Counter, g.options.Prices),
 	}
 	o.words.Limit, o.replies.Limit = remembered, remembered
 	return o
 }
 
-// put takes an exchange that is over. It does not wait.
+// put takes an exchange that is over, once. It does not wait.
 func (o *observer) put(e *exchange) {
-	x := &ended{exchange: e, at: o.gateway.options.Pool.Now()}
-	up, heldUp, okUp := e.up.cut()
-	down, heldDown, okDown := e.down.cut()
-	x.request, x.reply, x.held, x.complete = up, down, heldUp+heldDown, okUp && okDown
+	if e.taken.Swap(true) {
+		return
+	}
+	x := o.over(e)
 	select {
 	case o.queue <- x:
 	default:
@@ -76,9 +83,28 @@ func (o *observer) put(e *exchange) {
 	}
 }
 
+// over is an exchange that is over.
+func (o *observer) over(e *exchange) *ended {
+	x := &ended{exchange: e, at: o.gateway.options.Pool.Now()}
+	up, heldUp, okUp := e.up.cut()
+	down, heldDown, okDown := e.down.cut()
+	x.request, x.answer, x.held, x.complete = up, down, heldUp+heldDown, okUp && okDown
+	return x
+}
+
+// finish records an exchange before what ends its answer goes down.
+func (o *observer) finish(e *exchange) {
+	// A gateway that closes records no more: the answer is none the worse.
+	_ = o.do(context.Background(), func(func()) {
+		if !e.taken.Swap(true) {
+			o.take(o.context, o.over(e))
+		}
+	})
+}
+
 func (o *observer) start() {
 	ctx, cancel := context.WithCancel(context.Background())
-	o.cancel = cancel
+	o.context, o.cancel = ctx, cancel
 	go o.run(ctx)
 }
 
@@ -90,6 +116,8 @@ func (o *observer) run(ctx context.Context) {
 	quiet := o.gateway.limits.Settle
 	settle := time.NewTimer(quiet)
 	defer settle.Stop()
+	idle := time.NewTicker(time.Minute)
+	defer idle.Stop()
 	taken := 0
 	for {
 		select {
@@ -98,27 +126,48 @@ func (o *observer) run(ctx context.Context) {
 			if taken++; taken < settleCalls {
 				settle.Reset(quiet)
 			}
+		case job := <-o.jobs:
+			taken += o.drain(ctx)
+			o.guarded(job)
+			settle.Reset(quiet)
 		case <-settle.C:
-			o.fail(o.derive(ctx))
+			o.derive(ctx)
 			taken = 0
+		case <-idle.C:
+			o.unload()
+		case err := <-o.derived:
+			o.deriving = false
+			o.fail(err)
+			settle.Reset(quiet)
 		case <-o.stop:
 			o.drain(ctx)
+			o.end(ctx)
 			return
 		}
 	}
 }
 
-func (o *observer) drain(ctx context.Context) {
+// drain records what waits, and says how many calls that were.
+func (o *observer) drain(ctx context.Context) (n int) {
 	for {
 		select {
 		case x := <-o.queue:
 			o.take(ctx, x)
-			continue
+			n++
 		default:
+			return n
 		}
-		break
 	}
-	o.fail(o.derive(ctx))
+}
+
+func (o *observer) end(ctx context.Context) {
+	if o.deriving {
+		o.fail(<-o.derived)
+		o.deriving = false
+	}
+	if o.derive(ctx); o.deriving {
+		o.fail(<-o.derived)
+	}
 	for _, s := range o.sessions {
 		o.fail(s.close())
 	}
@@ -152,9 +201,13 @@ func (o *observer) fail(err error) {
 
 // take records one exchange and tells of it.
 func (o *observer) take(ctx context.Context, x *ended) {
-	line := o.record(ctx, x)
+	var line Line
+	o.guarded(func() { line = o.record(ctx, x) })
+	if x.writing != nil {
+		x.writing.session.busy--
+	}
 	o.gateway.copies.give(x.held)
-	line.At, line.API, line.Status, line.Cut = x.began, x.api, x.status, !x.whole
+	line.At, line.API, line.Status, line.Cut = x.began, x.api, x.status, !x.whole && x.reply == nil
 	line.Took = x.at.Sub(x.began)
 	if !x.first.IsZero() {
 		line.First = x.first.Sub(x.began)
@@ -166,14 +219,30 @@ func (o *observer) take(ctx context.Context, x *ended) {
 	}
 }
 
+// guarded runs f. A fault of ours in it costs the record of a call, or its curation,
+// and not the gateway.
+func (o *observer) guarded(f func()) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			o.fail(fmt.Errorf("the gateway is at fault: %v\n%s", fault, debug.Stack()))
+		}
+	}()
+	f()
+}
+
 // record finds the session of an exchange and writes down what is new in it.
 func (o *observer) record(ctx context.Context, x *ended) (line Line) {
+	defer func() {
+		if x.writing != nil {
+			line.curatedNote = x.writing.curating.note
+		}
+	}()
 	if !x.complete {
 		return Line{Lost: 1, Note: "too much waits to be recorded: this call was not"}
 	}
-	answer := x.read(x.reply)
-	call, err := x.decode(x.request)
-	line = Line{Model: call.Model, Stream: call.Stream, Usage: answer.reply.Usage, Odd: answer.odd}
+	v, answer, err := o.read(x)
+	answer.reply.Usage = plausible(answer.reply.Usage)
+	line = Line{Model: v.call.Model, Stream: v.call.Stream, Usage: answer.reply.Usage, Odd: answer.odd}
 	if answer.err != nil {
 		line.Error = answer.err.Error()
 	}
@@ -184,24 +253,60 @@ func (o *observer) record(ctx context.Context, x *ended) (line Line) {
 	case x.status == 0 || x.status >= 400:
 		return line
 	}
-	v := newView(call)
 	c := o.meter.charge(x.cred, v, &answer.reply, x.began)
+	if x.writing != nil {
+		c.cost += x.writing.curating.note.Inner
+	}
 	c.into(&line)
+	if x.reply != nil {
+		line.Usage = plausible(x.reply.Usage())
+	}
 	o.keep(ctx, x, v, &answer, c, &line)
 	return line
 }
 
+// plausible is a usage, or none where its counts cannot be.
+func plausible(u quire.Usage) quire.Usage {
+	if !u.Plausible() {
+		return quire.Usage{}
+	}
+	return u
+}
+
+// read is the view and the answer of an exchange.
+func (o *observer) read(x *ended) (*view, answered, error) {
+	if w := x.writing; w != nil && w.begun {
+		return w.view, o.answer(x), nil
+	}
+	body, err := unpacked(x.request, x.packed, x.gateway.limits.Body)
+	if err != nil {
+		return &view{}, o.answer(x), err
+	}
+	call, err := x.decode(body)
+	if err != nil {
+		return &view{call: call}, o.answer(x), err
+	}
+	return newView(call), o.answer(x), nil
+}
+
+// answer is what the model said: of a curated call, at last.
+func (o *observer) answer(x *ended) answered {
+	if x.reply == nil {
+		return x.read(x.answer)
+	}
+	r, whole := x.reply.Reply()
+	r.Blocks = saying(r.Blocks)
+	return answered{reply: r, whole: whole}
+}
+
 // keep records a call that was answered, unless it is a side request.
 func (o *observer) keep(ctx context.Context, x *ended, v *view, a *answered, c charged, line *Line) {
-	p := o.locate(x, v)
-	if o.side(&p, v) {
-		line.Side = true
-		o.remember(x, v, &p, a)
+	s, p, err := o.place(ctx, x, v, a, line)
+	if s == nil && err == nil {
 		return
 	}
-	s, err := o.session(ctx, x, v, &p)
 	if err == nil {
-		err = s.record(ctx, o, x, v, &p, a, c, line)
+		err = s.record(ctx, o, x, v, p, a, c, line)
 	}
 	if err != nil {
 		o.fail(fmt.Errorf("record a call: %w", err))
@@ -210,9 +315,28 @@ func (o *observer) keep(ctx context.Context, x *ended, v *view, a *answered, c c
 	}
 }
 
+// place is the session of a call with how far its view is known; none of a side
+// request.
+func (o *observer) place(ctx context.Context, x *ended, v *view, a *answered, line *Line) (*session, *place, error) {
+	if w := x.writing; w != nil && w.begun {
+		return w.session, w.place, o.open(ctx, w.session)
+	}
+	p := o.locate(x.exchange, v)
+	if o.side(&p, v) {
+		line.Side = true
+		o.remember(x, v, &p, a)
+		return nil, nil, nil
+	}
+	s, err := o.session(ctx, x.exchange, v, &p)
+	return s, &p, err
+}
+
 // abandon gives up a session that could not be written: its client sends all of it
 // again with its next call, which begins another one.
 func (o *observer) abandon(s *session) error {
+	if s == nil {
+		return nil
+	}
 	for _, t := range s.trees {
 		o.forest.fell(t)
 	}
@@ -221,7 +345,7 @@ func (o *observer) abandon(s *session) error {
 }
 
 // locate finds how far a view is known.
-func (o *observer) locate(x *ended, v *view) place {
+func (o *observer) locate(x *exchange, v *view) place {
 	if n, ok := o.replies.Get(x.cred + v.after); ok && v.after != "" && n.tree.root != nil {
 		return follow(n, v.messages)
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -16,7 +17,7 @@ func enteredParts(m *message, theirs func(text string) bool) (parts []quire.Part
 	}
 	for i := range m.Blocks {
 		b := &m.Blocks[i]
-		made := blockParts(b, kindOf(m.Role))
+		made := curation.Parts(b, kindOf(m.Role))
 		if i == words && !framed(b.Text) && theirs(b.Text) {
 			made[0].Kind = quire.PartUser
 		}
@@ -28,7 +29,7 @@ func enteredParts(m *message, theirs func(text string) bool) (parts []quire.Part
 // answerParts are the parts of an answer.
 func answerParts(blocks []quire.Block) (parts []quire.Part) {
 	for i := range blocks {
-		parts = append(parts, blockParts(&blocks[i], quire.PartText)...)
+		parts = append(parts, curation.Parts(&blocks[i], quire.PartText)...)
 	}
 	return parts
 }
@@ -68,74 +69,6 @@ func framed(text string) bool {
 	text = strings.TrimSpace(text)
 	m := frameStart.FindStringSubmatch(text)
 	return m != nil && strings.HasSuffix(text, "</"+m[1]+">")
-}
-
-// blockParts are the parts of a block: one, or for a result with media one for the
-// text and one for each of them. said is what a text is.
-func blockParts(b *quire.Block, said quire.PartKind) []quire.Part {
-	switch {
-	case b.Opaque != nil:
-		return []quire.Part{opaquePart(b, said)}
-	case b.Kind == quire.PartToolResult:
-		return resultParts(b)
-	case b.Kind == quire.PartImage, b.Kind == quire.PartDocument:
-		return []quire.Part{mediaPart(b)}
-	case b.Kind == quire.PartThinking, b.Kind == quire.PartToolCall:
-		return []quire.Part{b.Part}
-	}
-	return []quire.Part{{Kind: said, Text: b.Text}}
-}
-
-// opaquePart is a block of which only the bytes are known. What is encrypted in
-// thinking can be read by nobody, and is left out.
-func opaquePart(b *quire.Block, said quire.PartKind) quire.Part {
-	if b.Kind == quire.PartThinking {
-		return quire.Part{Kind: quire.PartThinking, Text: b.Text}
-	}
-	return quire.Part{Kind: said, Text: string(b.Opaque)}
-}
-
-func resultParts(b *quire.Block) []quire.Part {
-	p := quire.Part{Kind: quire.PartToolResult, Text: b.Text, Tool: b.Tool, ToolUse: b.ToolUse, IsError: b.IsError}
-	if len(b.Content) == 0 {
-		return []quire.Part{p}
-	}
-	var texts []string
-	var media []quire.Part
-	for i := range b.Content {
-		c := &b.Content[i]
-		if c.Kind == quire.PartImage || c.Kind == quire.PartDocument && c.Media != nil {
-			m := mediaPart(c)
-			m.Tool, m.ToolUse, m.After = b.Tool, b.ToolUse, len(texts)
-			media = append(media, m)
-			continue
-		}
-		texts = append(texts, textOf(c))
-	}
-	p.Text, p.Cuts = quire.Joined(texts)
-	return append([]quire.Part{p}, media...)
-}
-
-// textOf is the text of a piece, or its bytes where it has no meaning here.
-func textOf(b *quire.Block) string {
-	if b.Opaque != nil {
-		return string(b.Opaque)
-	}
-	return b.Text
-}
-
-// mediaPart is an image or a document with its bytes, where they were sent.
-func mediaPart(b *quire.Block) quire.Part {
-	p := b.Part
-	if p.Media == nil {
-		p.Media = &quire.Media{}
-	}
-	media := *p.Media
-	p.Media = &media
-	if p.Data != "" && media.Hash == (quire.Hash{}) {
-		p.Media.Hash, p.Media.Bytes = quire.Sum(p.Data), len(p.Data)
-	}
-	return p
 }
 
 // toolsPart is the declaration of tools as one text.

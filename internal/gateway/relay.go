@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,8 +10,10 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -32,7 +35,16 @@ type exchange struct {
 	kind     string    // content type of the answer
 	encoding string
 	after    string
-	whole    bool // the answer came to its end
+	whole    bool   // the answer came to its end
+	packed   string // how the request is compressed
+
+	writing  *writing         // nil while it is relayed and nothing else
+	reply    *curation.Answer // of a curated call, when it is over
+	outgoing *http.Request    // as it went up
+	sentBody []byte           // as it came
+	head     uint64           // of its model and tools
+	retried  bool
+	taken    atomic.Bool // it was handed to the observer
 }
 
 // relay passes a request on and its answer back. A model call goes to the observer
@@ -42,18 +54,25 @@ func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, to route, v visi
 	defer cancel(nil)
 	e := &exchange{route: to, visit: v, gateway: g, cancel: cancel, began: g.options.Pool.Now(), cred: g.credential(r), label: labelOf(r.Header)}
 	e.up.budget, e.down.budget = &g.copies, &g.copies
-	control := http.NewResponseController(w)
+	up := &upload{exchange: e, body: r.Body, control: http.NewResponseController(w)}
 	out := r.Clone(ctx)
-	if r.ContentLength != 0 {
-		if e.call {
-			e.up.expect(r.ContentLength)
-		}
-		out.Body = &upload{exchange: e, body: r.Body, control: control}
-	}
 	if e.call {
 		defer g.observer.put(e)
 	}
-	e.proxy().ServeHTTP(&download{ResponseWriter: w, control: control, limit: g.limits.Client}, out)
+	switch {
+	case r.ContentLength == 0:
+	case (e.call || e.count) && g.options.Curate != nil && r.ContentLength <= g.copies.free.Load():
+		if err := e.ask(out, up); err != nil {
+			e.unreached(w, out, err)
+			return
+		}
+	default:
+		if e.call {
+			e.up.expect(r.ContentLength)
+		}
+		out.Body = up
+	}
+	e.proxy().ServeHTTP(&download{ResponseWriter: w, control: up.control, limit: g.limits.Client}, out)
 }
 
 func (e *exchange) proxy() *httputil.ReverseProxy {
@@ -76,7 +95,30 @@ func (e *exchange) rewrite(p *httputil.ProxyRequest) {
 		}
 	}
 	p.Out.Header.Del(tokenHeader)
+	if key := e.gateway.options.Keys[e.api]; key != "" {
+		e.authorize(p.Out, key)
+	}
 	p.Out.Header.Set("Accept-Encoding", "identity")
+	e.outgoing = p.Out
+}
+
+// authorize puts a key of the gateway's in the place of the client's.
+func (e *exchange) authorize(r *http.Request, key string) {
+	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key"} {
+		r.Header.Del(name)
+	}
+	if q := r.URL.Query(); q.Has("key") {
+		q.Del("key")
+		r.URL.RawQuery = q.Encode()
+	}
+	switch e.api {
+	case Messages:
+		r.Header.Set("X-Api-Key", key)
+	case Gemini:
+		r.Header.Set("X-Goog-Api-Key", key)
+	default:
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
 }
 
 // join puts a path behind a base. A version that both have stands once: clients of
@@ -98,8 +140,14 @@ func join(base *url.URL, v visit, query string) *url.URL {
 // begun takes note of an answer and begins to copy it.
 func (e *exchange) begun(r *http.Response) error {
 	e.status, e.first = r.StatusCode, e.gateway.options.Pool.Now()
+	if r.StatusCode >= http.StatusBadRequest {
+		e.refused(r)
+	}
 	e.kind, e.encoding, e.after = r.Header.Get("Content-Type"), r.Header.Get("Content-Encoding"), r.Header.Get("Retry-After")
-	r.Body = newAnswerBody(e, r.Body)
+	if e.writing != nil && e.writing.curates() && r.StatusCode < http.StatusBadRequest {
+		e.curate(r)
+	}
+	r.Body = newAnswerBody(e, r.Body, r.ContentLength)
 	return nil
 }
 
@@ -127,6 +175,7 @@ type upload struct {
 	body    io.ReadCloser
 	control *http.ResponseController
 	size    int64
+	kept    bool // whoever reads keeps what is read
 }
 
 // Read reads a piece. Where the server can, the client has a time for each.
@@ -136,14 +185,14 @@ func (u *upload) Read(p []byte) (int, error) {
 	n, err := u.body.Read(p)
 	u.size += int64(n)
 	u.gateway.counts.up.Add(int64(n))
-	if u.call {
+	if u.call && !u.kept {
 		u.up.write(p[:n])
 	}
 	if u.size > u.gateway.limits.Body {
 		u.cancel(errLarge)
 		return n, errLarge
 	}
-	if err != nil {
+	if errors.Is(err, io.EOF) {
 		// What comes next on the connection is waited for without a limit.
 		_ = u.control.SetReadDeadline(time.Time{})
 	}
@@ -159,10 +208,12 @@ type answerBody struct {
 	*exchange
 	body  io.ReadCloser
 	timer *time.Timer
+	left  int64 // bytes that are announced and did not come, below 0: it is not known
+	last  lastEvent
 }
 
-func newAnswerBody(e *exchange, body io.ReadCloser) *answerBody {
-	return &answerBody{exchange: e, body: body, timer: time.AfterFunc(e.gateway.limits.Idle, func() { e.cancel(errStalled) })}
+func newAnswerBody(e *exchange, body io.ReadCloser, size int64) *answerBody {
+	return &answerBody{exchange: e, body: body, left: size, timer: time.AfterFunc(e.gateway.limits.Idle, func() { e.cancel(errStalled) })}
 }
 
 // Read reads a piece as soon as there is one.
@@ -172,11 +223,58 @@ func (b *answerBody) Read(p []byte) (int, error) {
 	b.gateway.counts.down.Add(int64(n))
 	if b.call {
 		b.down.write(p[:n])
-	}
-	if errors.Is(err, io.EOF) {
-		b.whole = true
+		b.ends(p[:n], err)
 	}
 	return n, err
+}
+
+// ends notes the end of an answer, and hands the call to the observer before the
+// client has the last of it: what the client sends next is looked at behind it.
+func (b *answerBody) ends(p []byte, err error) {
+	if b.taken.Load() {
+		return
+	}
+	b.left -= int64(len(p))
+	if errors.Is(err, io.EOF) || b.left == 0 || b.last.ends(p) {
+		b.whole = true
+	}
+	if b.whole && b.gateway.options.Curate != nil && b.status < http.StatusBadRequest {
+		b.gateway.observer.put(b.exchange)
+	}
+}
+
+// A lastEvent watches a stream for the event that ends it. Lines are looked at by
+// their beginning: nothing that is said in an answer can begin one.
+type lastEvent struct {
+	line []byte
+	seen bool
+}
+
+// ends takes a piece and reports whether the event that ends the stream is whole.
+func (l *lastEvent) ends(p []byte) bool {
+	const longest = 40
+	for len(p) > 0 {
+		at := bytes.IndexByte(p, '\n')
+		part := p
+		if at >= 0 {
+			part = p[:at]
+		}
+		l.line = append(l.line, part[:min(len(part), max(0, longest-len(l.line)))]...)
+		if at < 0 {
+			return false
+		}
+		p = p[at+1:]
+		line := string(bytes.TrimRight(l.line, "\r"))
+		l.line = l.line[:0]
+		if line == "" && l.seen {
+			return true
+		}
+		switch line {
+		case "event: message_stop", "event: response.completed", "event: response.incomplete", "event: response.failed", "data: [DONE]":
+			l.seen = true
+		}
+	}
+	return false
 }
 
 // Close gives the answer up.

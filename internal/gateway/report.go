@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/telemetry"
 )
 
 // A Line tells of one model call that is over.
@@ -33,8 +34,9 @@ type Line struct {
 	Odd     string              `json:"odd,omitempty"`     // why request or answer could not be read
 	Note    string              `json:"note,omitempty"`    // why the call was not recorded
 	Lost    int64               `json:"lost,omitempty"`    // calls that were not recorded because too much waited, since the last line
-	First   time.Duration       `json:"first"`             // until the answer began
-	Took    time.Duration       `json:"took"`
+	curatedNote
+	First time.Duration `json:"first"` // until the answer began
+	Took  time.Duration `json:"took"`
 }
 
 // A Row is what is known of a session.
@@ -49,8 +51,14 @@ type Row struct {
 	CacheRead  int64               `json:"cache_read"`
 	CacheWrite int64               `json:"cache_write"`
 	Output     int64               `json:"output"`
-	Cost       float64             `json:"cost"` // US dollars
-	Cold       int                 `json:"cold"` // calls that found nothing in the cache
+	Cost       float64             `json:"cost"`              // US dollars
+	Cold       int                 `json:"cold"`              // calls that found nothing in the cache
+	Curated    int                 `json:"curated,omitempty"` // calls that went up as a stream of ours
+	Recalls    int                 `json:"recalls,omitempty"` // pages that were read back in band
+	Opened     int                 `json:"opened,omitempty"`  // calls whose curation failed
+	Saved      float64             `json:"saved,omitempty"`   // US dollars: what the client's own view would have cost more
+	View       int                 `json:"view,omitempty"`    // tokens of the client's own last view
+	Full       bool                `json:"full,omitempty"`    // which are more than the model's window
 	Started    time.Time           `json:"started"`
 	Last       time.Time           `json:"last"`
 }
@@ -59,8 +67,15 @@ func (r *Row) add(l *Line, at time.Time) {
 	r.Calls++
 	r.Model, r.Prompt, r.Last = l.Model, l.Prompt, at
 	r.Cost += l.Cost
+	r.Recalls += l.Recalls
 	if l.Cold != "" {
 		r.Cold++
+	}
+	if l.Curated {
+		r.Curated++
+	}
+	if l.Opened != "" {
+		r.Opened++
 	}
 	r.usage(l.Usage)
 }
@@ -82,6 +97,10 @@ type Totals struct {
 	Lost       int64   `json:"lost"`   // that were not recorded because too much waited
 	Odd        int64   `json:"odd"`    // that could not be read
 	Faults     int64   `json:"faults"` // of recording
+	Curated    int64   `json:"curated"`
+	Epochs     int64   `json:"epochs"`
+	Recalls    int64   `json:"recalls"` // that were answered in band
+	Opened     int64   `json:"opened"`  // failures of curation: the client's view went up
 	Input      int64   `json:"input"`
 	CacheRead  int64   `json:"cache_read"`
 	CacheWrite int64   `json:"cache_write"`
@@ -97,10 +116,11 @@ func (t *Totals) add(l *Line) {
 	t.CacheRead += l.Usage.CacheRead
 	t.CacheWrite += l.Usage.CacheWrite
 	t.Output += l.Usage.Output
+	t.Recalls += int64(l.Recalls)
 	for _, one := range []struct {
 		is bool
 		n  *int64
-	}{{l.Side, &t.Side}, {l.Status == 0 || l.Status >= 400, &t.Errors}, {l.Cut, &t.Cut}, {l.Cold != "", &t.Cold}, {l.Odd != "", &t.Odd}} {
+	}{{l.Side, &t.Side}, {l.Status == 0 || l.Status >= 400, &t.Errors}, {l.Cut, &t.Cut}, {l.Cold != "", &t.Cold}, {l.Odd != "", &t.Odd}, {l.Curated, &t.Curated}, {l.Epoch != "", &t.Epochs}} {
 		if one.is {
 			*one.n++
 		}
@@ -190,38 +210,74 @@ func answerJSON[T Status | []Row](w http.ResponseWriter, v T) {
 	answer(w, http.StatusOK, body)
 }
 
-// metrics is a status in the text format of Prometheus (version 0.0.4).
-func metrics(s Status) string {
-	var b strings.Builder
-	for _, m := range []struct {
-		name, kind, help string
-		value            float64
-	}{
+// A figure is one of what is counted.
+type figure struct {
+	name, kind, help string
+	value            float64
+}
+
+// figures are all figures of a status but the tokens.
+func (s *Status) figures() []figure {
+	t := &s.Totals
+	return []figure{
 		{"requests_total", "counter", "Requests that came.", float64(s.Requests)},
 		{"refused_total", "counter", "Requests that the gateway itself refused.", float64(s.Refused)},
 		{"running", "gauge", "Requests under way.", float64(s.Running)},
 		{"waiting", "gauge", "Calls that are still to be recorded.", float64(s.Waiting)},
 		{"up_bytes_total", "counter", "Bytes of requests that were relayed.", float64(s.Up)},
 		{"down_bytes_total", "counter", "Bytes of answers that were relayed.", float64(s.Down)},
-		{"calls_total", "counter", "Model calls.", float64(s.Totals.Calls)},
-		{"side_calls_total", "counter", "Model calls that belong to no session.", float64(s.Totals.Side)},
-		{"error_calls_total", "counter", "Model calls without an answer.", float64(s.Totals.Errors)},
-		{"cut_calls_total", "counter", "Answers that did not come to their end.", float64(s.Totals.Cut)},
-		{"cold_calls_total", "counter", "Model calls that found nothing in the cache.", float64(s.Totals.Cold)},
-		{"lost_calls_total", "counter", "Model calls that were not recorded because too much waited.", float64(s.Totals.Lost)},
-		{"odd_calls_total", "counter", "Model calls that could not be read.", float64(s.Totals.Odd)},
-		{"faults_total", "counter", "Faults of recording.", float64(s.Totals.Faults)},
-		{"cost_dollars_total", "counter", "Cost of the calls in US dollars.", s.Totals.Cost},
+		{"calls_total", "counter", "Model calls.", float64(t.Calls)},
+		{"side_calls_total", "counter", "Model calls that belong to no session.", float64(t.Side)},
+		{"error_calls_total", "counter", "Model calls without an answer.", float64(t.Errors)},
+		{"cut_calls_total", "counter", "Answers that did not come to their end.", float64(t.Cut)},
+		{"cold_calls_total", "counter", "Model calls that found nothing in the cache.", float64(t.Cold)},
+		{"lost_calls_total", "counter", "Model calls that were not recorded because too much waited.", float64(t.Lost)},
+		{"odd_calls_total", "counter", "Model calls that could not be read.", float64(t.Odd)},
+		{"faults_total", "counter", "Faults of recording.", float64(t.Faults)},
+		{"curated_calls_total", "counter", "Model calls that went up as a stream of the gateway's.", float64(t.Curated)},
+		{"epochs_total", "counter", "Epochs that began.", float64(t.Epochs)},
+		{"recalls_total", "counter", "Pages that were read back in band.", float64(t.Recalls)},
+		{"opened_total", "counter", "Failures of curation after which the client's own view went up.", float64(t.Opened)},
+		{"cost_dollars_total", "counter", "Cost of the calls in US dollars.", t.Cost},
 		{"sessions", "gauge", "Sessions that are known.", float64(len(s.Sessions))},
-	} {
+	}
+}
+
+// A tokens is how many tokens of a kind were used.
+type tokens struct {
+	kind string
+	n    int64
+}
+
+func (s *Status) tokens() []tokens {
+	t := &s.Totals
+	return []tokens{{"input", t.Input}, {"cache_read", t.CacheRead}, {"cache_write", t.CacheWrite}, {"output", t.Output}}
+}
+
+// metrics is a status in the text format of Prometheus (version 0.0.4).
+func metrics(s Status) string {
+	var b strings.Builder
+	for _, m := range s.figures() {
 		fmt.Fprintf(&b, "# HELP quire_%s %s\n# TYPE quire_%s %s\nquire_%s %v\n", m.name, m.help, m.name, m.kind, m.name, m.value)
 	}
 	b.WriteString("# HELP quire_tokens_total Tokens as providers reported them.\n# TYPE quire_tokens_total counter\n")
-	for _, t := range []struct {
-		kind string
-		n    int64
-	}{{"input", s.Totals.Input}, {"cache_read", s.Totals.CacheRead}, {"cache_write", s.Totals.CacheWrite}, {"output", s.Totals.Output}} {
+	for _, t := range s.tokens() {
 		fmt.Fprintf(&b, "quire_tokens_total{kind=%q} %d\n", t.kind, t.n)
 	}
 	return b.String()
+}
+
+// Metrics are the same figures for a collector of OpenTelemetry.
+func (s *Status) Metrics() []telemetry.Metric {
+	var list []telemetry.Metric
+	for _, f := range s.figures() {
+		list = append(list, telemetry.Metric{Name: "quire." + strings.TrimSuffix(f.name, "_total"), Description: f.help, Sum: f.kind == "counter", Value: f.value})
+	}
+	for _, t := range s.tokens() {
+		list = append(list, telemetry.Metric{
+			Name: "quire.tokens", Unit: "{token}", Description: "Tokens as providers reported them.", Sum: true, Value: float64(t.n),
+			Attributes: []telemetry.Attribute{{Key: "kind", Value: t.kind}},
+		})
+	}
+	return list
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
@@ -26,6 +28,8 @@ type viewRecord struct {
 	System     quire.Hash   `json:"system,omitzero"`
 	Tools      quire.Hash   `json:"tools,omitzero"`
 	Offers     bool         `json:"offers,omitempty"` // it declared tools
+	Model      string       `json:"model,omitempty"`
+	Intent     bool         `json:"intent,omitempty"` // what entered before a call; its answer has a record of its own
 }
 
 type stepRecord struct {
@@ -34,6 +38,8 @@ type stepRecord struct {
 	Results []resultRecord `json:"results,omitempty"`
 	Last    int            `json:"last"` // number of its last part
 	Answer  bool           `json:"answer,omitempty"`
+	Parts   span           `json:"parts,omitzero"`
+	Asked   time.Time      `json:"asked,omitzero"` // of an answer: when
 }
 
 type resultRecord struct {
@@ -42,7 +48,7 @@ type resultRecord struct {
 }
 
 func stepOf(s step) stepRecord {
-	r := stepRecord{Sum: s.node.sum, Outline: s.node.outline, Last: s.last, Answer: s.node.answer}
+	r := stepRecord{Sum: s.node.sum, Outline: s.node.outline, Last: s.last, Answer: s.node.answer, Parts: s.node.parts, Asked: s.node.at}
 	for _, one := range s.node.results {
 		r.Results = append(r.Results, resultRecord{one.sum, one.size})
 	}
@@ -62,16 +68,30 @@ func (o *observer) restore(ctx context.Context) error {
 	slices.SortStableFunc(names, func(a, b journal.Name) int { return b.Changed.Compare(a.Changed) })
 	names = names[:min(len(names), restored)]
 	slices.Reverse(names)
+	derived := o.derivedTo(ctx)
 	for _, n := range names {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		o.restoreOne(n)
+		o.restoreOne(n, derived[n.Number])
 	}
 	return nil
 }
 
-func (o *observer) restoreOne(n journal.Name) {
+// derivedTo says of each session up to which record rows were made of it, by its time.
+func (o *observer) derivedTo(ctx context.Context) map[quire.SessionNumber]string {
+	out := map[quire.SessionNumber]string{}
+	pool := o.gateway.options.Pool
+	for row, err := range pool.Table.Sessions(ctx, quire.Reader{Who: pool.Owner}) {
+		if err != nil {
+			break // what is not known to be derived is derived again
+		}
+		out[row.Number] = row.Updated
+	}
+	return out
+}
+
+func (o *observer) restoreOne(n journal.Name, derived string) {
 	head, err := journal.Head(n.Path)
 	if err != nil || head.Info.Agent != quire.AgentQuire {
 		return
@@ -80,6 +100,7 @@ func (o *observer) restoreOne(n journal.Name) {
 		row: Row{Session: n.Number, Project: head.Info.Project, Started: head.Info.Started}}
 	for r, err := range journal.Read(n.Path) {
 		if err == nil {
+			s.behind = r.T.Format(time.RFC3339Nano) != derived
 			err = o.again(s, r)
 		}
 		if err != nil {
@@ -101,6 +122,17 @@ func (o *observer) again(s *session, r quire.Record) error {
 			return err
 		}
 		return o.viewAgain(s, &v)
+	case quire.RecordCall:
+		c, err := journal.Decode[quire.CallRecord](r)
+		name, _, _ := strings.Cut(c.Call, "#")
+		s.names[name]++
+		return err
+	case quire.RecordStream:
+		r, err := journal.Decode[streamRecord](r)
+		if err != nil {
+			return err
+		}
+		return s.streamOf(r.Chain).streamAgain(&r)
 	case quire.RecordAccount:
 		a, err := journal.Decode[quire.AccountRecord](r)
 		s.shadow, s.paid = a.Shadow, a.Live
@@ -142,24 +174,27 @@ func (o *observer) viewAgain(s *session, v *viewRecord) error {
 	}
 	t := s.trees[v.Tree]
 	t.used, t.tools = v.At, t.tools || v.Offers
+	s.heads[v.System], s.heads[v.Tools], s.cred = true, true, v.Credential
 	st.path = st.path[:v.Keep]
+	st.curatedTo(v.Keep)
 	for i := range v.Steps {
 		st.path = append(st.path, step{o.stepAgain(t, st, &v.Steps[i]), v.Steps[i].Last})
+	}
+	if v.Intent {
+		return nil
 	}
 	if n := len(st.path); n > 0 && v.Reply != "" && st.path[n-1].node.answer {
 		o.replies.Put(v.Credential+v.Reply, st.path[n-1].node)
 	}
-	s.cred, st.dangling = v.Credential, v.Dangling
-	s.heads[v.System], s.heads[v.Tools] = true, true
-	s.names[v.Reply]++
+	st.dangling = v.Dangling
 	s.row.Calls++
 	s.row.Last = v.At
-	st.last = state{at: v.At, system: v.System, tools: v.Tools}
+	st.last = state{at: v.At, model: v.Model, system: v.System, tools: v.Tools}
 	return nil
 }
 
 func (o *observer) stepAgain(t *tree, st *stream, r *stepRecord) *node {
-	n := &node{sum: r.Sum, outline: r.Outline, tree: t, answer: r.Answer}
+	n := &node{sum: r.Sum, outline: r.Outline, tree: t, answer: r.Answer, parts: r.Parts, at: r.Asked}
 	for _, one := range r.Results {
 		n.results = append(n.results, result{one.Sum, one.Size})
 	}

@@ -23,6 +23,8 @@ type session struct {
 	streams []*stream
 	heads   map[quire.Hash]bool // system prompts and tool lists that entered
 	names   map[string]int      // of calls, how often
+	busy    int                 // calls under way that may be curated
+	book    *book               // nil while no stream of the session is in mind
 	said    []said              // answers that may come back as a summary, the latest last
 	cred    string
 	used    time.Time
@@ -41,6 +43,20 @@ type stream struct {
 	dangling bool // an answer stands behind the path that its client did not get whole
 	last     state
 	prompt   int // tokens of the last one
+	curated  *curated
+	refork   bool // curated began as that of another stream, and no record says so yet
+}
+
+// curatedTo leaves of the curated stream what leads up to the first n steps of the
+// path.
+func (s *stream) curatedTo(n int) {
+	switch c := s.curated; {
+	case c == nil:
+	case n == 0:
+		s.curated = nil
+	case n < len(c.nodes):
+		c.cut(n)
+	}
 }
 
 // A step is a node with the number of its last part.
@@ -63,28 +79,28 @@ type said struct {
 }
 
 // session finds the session of a call, or begins one.
-func (o *observer) session(ctx context.Context, x *ended, v *view, p *place) (*session, error) {
+func (o *observer) session(ctx context.Context, x *exchange, v *view, p *place) (*session, error) {
 	if p.tree != nil && p.tree.session != nil {
 		s := p.tree.session
 		return s, o.open(ctx, s)
 	}
 	if s, st := o.compacted(x, v); s != nil {
-		t := o.forest.plant(x.label, x.at)
+		t := o.forest.plant(x.label, x.began)
 		t.session, s.trees = s, append(s.trees, t)
 		*p = place{tree: t, compacted: st}
 		return s, o.open(ctx, s)
 	}
 	if p.tree == nil {
-		p.tree = o.forest.plant(x.label, x.at)
+		p.tree = o.forest.plant(x.label, x.began)
 	}
-	s := &session{trees: []*tree{p.tree}, heads: map[quire.Hash]bool{}, names: map[string]int{}, cred: x.cred, used: x.at}
+	s := &session{trees: []*tree{p.tree}, heads: map[quire.Hash]bool{}, names: map[string]int{}, cred: x.cred, used: x.began}
 	p.tree.session = s
 	o.sessions = append(o.sessions, s)
 	return s, o.begin(ctx, s, x, v)
 }
 
 // begin begins the journal of a session.
-func (o *observer) begin(ctx context.Context, s *session, x *ended, v *view) error {
+func (o *observer) begin(ctx context.Context, s *session, x *exchange, v *view) error {
 	info := quire.SessionInfo{Agent: quire.AgentQuire, Project: v.project, Started: x.began}
 	live, err := o.gateway.options.Pool.Begin(ctx, info)
 	if err != nil {
@@ -156,7 +172,7 @@ const compactions = 64
 
 // compacted finds the session that a view goes on from after its client compacted
 // it: one of the first messages holds a text that we relayed as an answer (G4).
-func (o *observer) compacted(x *ended, v *view) (*session, *stream) {
+func (o *observer) compacted(x *exchange, v *view) (*session, *stream) {
 	var first strings.Builder
 	for i := 0; i < len(v.messages) && i < 3; i++ {
 		for j := range v.messages[i].Blocks {
@@ -214,17 +230,44 @@ func (s *session) call(id string) string {
 	return id
 }
 
-// derive makes rows and index of what was recorded.
-func (o *observer) derive(ctx context.Context) error {
-	var errs []error
+// derive has rows and index made of what was recorded, while calls go on; not while
+// they are being made already.
+func (o *observer) derive(ctx context.Context) {
+	var names []journal.Name
 	for _, s := range o.sessions {
-		if !s.behind {
+		if s.behind && !o.deriving {
+			names = append(names, s.name)
+			s.behind = false
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	o.deriving = true
+	go func() {
+		var errs []error
+		for _, n := range names {
+			if _, err := o.gateway.options.Pool.Derive(ctx, n.Path); err != nil {
+				errs = append(errs, fmt.Errorf("make rows of %v: %w", n.Number, err))
+			}
+		}
+		o.derived <- errors.Join(errs...)
+	}()
+}
+
+// unload forgets of sessions that are idle what can be made again.
+func (o *observer) unload() {
+	const idle = 2 * time.Minute
+	now := o.gateway.options.Pool.Now()
+	for _, s := range o.sessions {
+		if s.book == nil || s.busy > 0 || now.Sub(s.used) < idle {
 			continue
 		}
-		if _, err := o.gateway.options.Pool.Derive(ctx, s.name.Path); err != nil {
-			errs = append(errs, fmt.Errorf("make rows of %v: %w", s.name.Number, err))
+		s.book = nil
+		for _, st := range s.streams {
+			if st.curated != nil {
+				st.curated.mirror, st.curated.pending = nil, nil
+			}
 		}
-		s.behind = false
 	}
-	return errors.Join(errs...)
 }

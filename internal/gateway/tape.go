@@ -49,6 +49,18 @@ func (t *tape) write(p []byte) {
 	t.data = append(t.data, p...)
 }
 
+// adopt makes data the tape, which is not changed from here on. What does not fit
+// the budget is not kept.
+func (t *tape) adopt(data []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.budget.take(len(data)) {
+		t.lost = true
+		return
+	}
+	t.data, t.held = data, len(data)
+}
+
 // expect makes room for so many bytes that are announced.
 func (t *tape) expect(n int64) {
 	const most = 4 << 20 // an announcement is a claim; beyond this the tape grows with what comes

@@ -15,7 +15,9 @@ type node struct {
 	parent   *node // nil for the first message
 	children []*node
 	tree     *tree
-	answer   bool // we relayed it as an answer
+	answer   bool      // we relayed it as an answer
+	parts    span      // in the journal
+	at       time.Time // of an answer: when it was asked for
 }
 
 func (n *node) chain(credential quire.Hash) quire.Hash {

@@ -16,6 +16,7 @@ type view struct {
 	system   quire.Hash
 	tools    quire.Hash
 	offers   bool   // it declares tools
+	carries  bool   // its tools stand among the messages
 	after    string // id of the answer that it goes on from, where it does not carry its whole input (G12)
 	project  string // working directory of the client, as its texts say it; "" where they do not
 }
@@ -30,7 +31,7 @@ func newView(call quire.Call) *view {
 	for _, m := range call.Messages {
 		if raw := carriedTools(m); raw != nil {
 			tools.fields(string(canonJSON(raw)))
-			v.offers = true
+			v.offers, v.carries = true, true
 			continue
 		}
 		rest = append(rest, m)

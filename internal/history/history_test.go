@@ -67,7 +67,7 @@ func TestMarksHoldFromTheNextCall(t *testing.T) {
 	c := newChronicle(t, t.TempDir())
 	t.Cleanup(c.close)
 	c.user(0, "Why is the build slow?")
-	pinned, dropped := c.run("make step0", listing(0, 3)), c.run("make big", listing(1, 40))
+	pinned, dropped := c.run("make step0", listing(0, 12)), c.run("make big", listing(1, 40))
 	for n := range 11 {
 		c.run("make more", listing(2+n, 8))
 	}

@@ -13,7 +13,21 @@ type cache struct {
 	size  int
 	order list.List // of *piece, the latest used first
 	by    map[place]*list.Element
+
+	scratch sync.Pool // of *[]float32: the scores of a search
 }
+
+// zeros is room for n scores, all 0, to be given back.
+func (c *cache) zeros(n int) []float32 {
+	if kept, ok := c.scratch.Get().(*[]float32); ok && cap(*kept) >= n {
+		scores := (*kept)[:n]
+		clear(scores)
+		return scores
+	}
+	return make([]float32, n)
+}
+
+func (c *cache) giveBack(scores []float32) { c.scratch.Put(&scores) }
 
 // pieceBytes is the size of a piece of posting lists, and of what lies between
 // them; the last of a segment is smaller.

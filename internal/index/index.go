@@ -234,7 +234,8 @@ func (now *snapshot) has(ctx context.Context, pages []quire.PageRef) ([]bool, er
 	return out, nil
 }
 
-// Sweep deletes segments that no manifest names: what a crash left behind. It
+// Sweep deletes segments that no manifest names: what a crash left behind. What
+// belongs to a [Part] of the store is not touched. It
 // must not run while another process adds to the index, whose new segments have
 // no name in the manifest yet.
 func (x *Index) Sweep(ctx context.Context) (dropped int, err error) {
@@ -247,7 +248,7 @@ func (x *Index) Sweep(ctx context.Context) (dropped int, err error) {
 		return 0, fmt.Errorf("list segments: %w", err)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool {
-		return slices.ContainsFunc(now.segments, func(s *segment) bool { return s.Name == n })
+		return inPart(n) || slices.ContainsFunc(now.segments, func(s *segment) bool { return s.Name == n })
 	})
 	return len(names), x.store.DropSegments(ctx, names)
 }

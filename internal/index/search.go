@@ -37,6 +37,7 @@ type Candidate struct {
 	Score   float64
 	Holds   uint64 // in any field; of terms that say next to nothing it is supposed
 	Defines uint64 // in [FieldSymbol]
+	Project string // of its session
 }
 
 // Candidates finds the pages that match best, at most limit of them, the best
@@ -86,8 +87,9 @@ func (now *snapshot) candidates(ctx context.Context, terms []Term, as *quire.Rea
 // A placed is a candidate with its segment.
 type placed struct {
 	scored
-	at  int // of the segment
-	ref quire.PageRef
+	at      int // of the segment
+	ref     quire.PageRef
+	project string
 }
 
 // held says which terms the best hold. Rescoring has noted it of the terms that
@@ -113,7 +115,7 @@ func (s *search) held(ctx context.Context, best []placed) ([]Candidate, error) {
 		}
 		for k, i := range from {
 			x := a.found[k]
-			out[i] = Candidate{best[i].ref, float64(x.score), x.holds, x.defines}
+			out[i] = Candidate{best[i].ref, float64(x.score), x.holds, x.defines, best[i].project}
 		}
 	}
 	return out, nil
@@ -295,10 +297,11 @@ func (s *search) in(ctx context.Context, i int, as *quire.Reader, limit int) ([]
 func (s *segment) filter(as *quire.Reader, all []record) func(doc uint32) bool {
 	anywhere := *as
 	anywhere.Space = nil
-	allowed := make([]bool, len(s.foot.Access))
+	allowed, spanned := make([]bool, len(s.foot.Access)), make([]bool, len(s.foot.Access))
 	for i := range s.foot.Access {
 		row := s.foot.Access[i].row()
 		allowed[i] = anywhere.Sees(&row, s.foot.Access[i].Project)
+		spanned[i] = slices.Contains(as.Scopes, row.Scope)
 	}
 	space := spaceOf(as)
 	return func(doc uint32) bool {
@@ -306,7 +309,7 @@ func (s *segment) filter(as *quire.Reader, all []record) func(doc uint32) bool {
 		if int(r.access) >= len(allowed) || !allowed[r.access] || s.gone.has(doc) {
 			return false
 		}
-		return space == nil || space[quire.PageRef{Session: r.session, Page: r.page}]
+		return space == nil || spanned[r.access] || space[quire.PageRef{Session: r.session, Page: r.page}]
 	}
 }
 
@@ -329,6 +332,7 @@ type accumulator struct {
 	all   []record
 	sees  func(doc uint32) bool
 	found []scored // candidates, rising once all are chosen
+	top   lowest   // scratch of [accumulator.prune]
 }
 
 // fewDocs is how many documents a segment has for each posting at least where
@@ -344,7 +348,9 @@ func (a *accumulator) choose(ctx context.Context, terms []weighed) error {
 	if postings*fewDocs <= len(a.all) {
 		return a.collect(ctx, terms)
 	}
-	scores := make([]float32, len(a.all))
+	scores := a.seg.cache.zeros(len(a.all))
+	defer a.seg.cache.giveBack(scores)
+	a.found = make([]scored, 0, min(postings, len(a.all)))
 	for i := range terms {
 		t := &terms[i]
 		a.tabulate(t)
@@ -538,12 +544,12 @@ func (t *weighed) most() float32 { return float32(t.idf*t.Weight) * (saturation 
 // is added to their scores.
 func (a *accumulator) prune(bound float32, limit int) {
 	floor := a.floor
-	top := make(lowest, 0, limit)
+	a.top = a.top[:0]
 	for _, x := range a.found {
-		top.offer(x, limit)
+		a.top.offer(x, limit)
 	}
-	if len(top) == limit && limit > 0 {
-		floor = max(floor, top[0].score)
+	if len(a.top) == limit && limit > 0 {
+		floor = max(floor, a.top[0].score)
 	}
 	a.found = slices.DeleteFunc(a.found, func(x scored) bool { return x.score+bound < floor*(1-rounding) })
 }
@@ -560,7 +566,7 @@ func (a *accumulator) best(limit int) []placed {
 	out := make([]placed, 0, len(top))
 	for _, x := range top {
 		r := &a.all[x.doc]
-		out = append(out, placed{x, a.at, quire.PageRef{Session: r.session, Page: r.page}})
+		out = append(out, placed{x, a.at, quire.PageRef{Session: r.session, Page: r.page}, a.seg.foot.Access[r.access].Project})
 	}
 	return out
 }

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/quire-agent/quire/internal/carrier"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/secret"
 	"github.com/quire-agent/quire/internal/store/sqlite"
 	"github.com/quire-agent/quire/internal/trace"
+	"github.com/quire-agent/quire/internal/vector"
 )
 
 // corpus finds the recorded sessions: the folder that QUIRE_SHARED names, or a
@@ -57,7 +59,7 @@ func inFiles(tb testing.TB, home string) *Pool {
 	}
 	tb.Cleanup(func() { store.Close() })
 	p.Bodies, p.Table, p.Heads = store, store, store
-	p.Index = index.New(store, store)
+	p.Index, p.Cards, p.Vectors = index.New(store, store), carrier.NewCards(store, store), vector.NewSets(store, store)
 	p.Mask = secret.NewFinder().Mask
 	return p
 }

@@ -11,16 +11,17 @@ import (
 
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
+	"github.com/quire-agent/quire/internal/ledger"
 	"github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
 // A Derived says what was made from a journal.
 type Derived struct {
-	Pages   int // rows
-	Indexed int // documents that were added
-	Missing int // bodies that the journal names and that are not there, or damaged
-	Damaged int // places of the journal that cannot be read
+	Pages   int `json:"pages"`   // rows
+	Indexed int `json:"indexed"` // documents that were added
+	Missing int `json:"missing"` // bodies that the journal names and that are not there, or damaged
+	Damaged int `json:"damaged"` // places of the journal that cannot be read
 }
 
 // damaged reports whether an error is about one place, after which work goes on.
@@ -79,6 +80,7 @@ type deriver struct {
 	project string // its name in table and index
 	lineage *page.Lineage
 	refs    *references
+	ledger  ledger.Ledger
 	cut     cutter
 	rows    []quire.Row                    // by page; Number 0 where it is forgotten
 	stored  map[quire.PageNumber]quire.Row // as they were before
@@ -106,7 +108,8 @@ type sums struct {
 
 func newDeriver(p *Pool, o *outline) *deriver {
 	return &deriver{
-		pool: p, outline: o, project: ProjectName(o.head.Info.Project, p.Mask), lineage: page.NewLineage(o.head.Info.Project), refs: newReferences(),
+		ledger: ledger.Ledger{Mask: p.Mask},
+		pool:   p, outline: o, project: ProjectName(o.head.Info.Project, p.Mask), lineage: page.NewLineage(o.head.Info.Project), refs: newReferences(),
 		stored: map[quire.PageNumber]quire.Row{}, open: map[quire.PageNumber]*job{}, calls: map[string]quire.PageNumber{},
 		sum: sums{calls: map[string]bool{}, usage: map[string]quire.Usage{}}, model: cmp.Or(o.model, o.head.Info.Model), mark: -1,
 	}
@@ -161,7 +164,9 @@ func (d *deriver) take(ctx context.Context, r quire.Record, err error) error {
 		}
 	case quire.RecordRewind:
 		if w, ok := decode[quire.RewindRecord](d, r); ok {
-			d.fates(d.lineage.Rewind(w.Chain, w.Keep))
+			fates := d.lineage.Rewind(w.Chain, w.Keep)
+			d.fates(fates)
+			d.ledger.Judge(fates)
 		}
 	case quire.RecordMark:
 		if m, ok := decode[quire.MarkRecord](d, r); ok && m.What == quire.MarkTask && m.Page == 0 {
@@ -213,7 +218,9 @@ func (d *deriver) part(ctx context.Context, rec *quire.PartRecord, fresh bool) e
 	for i := range pages {
 		d.enter(rec, &pages[i], forgotten)
 	}
-	d.fates(d.lineage.Add(rec.Chain, rec.Node, &p, pages))
+	fates := d.lineage.Add(rec.Chain, rec.Node, &p, pages)
+	d.fates(fates)
+	d.tell(rec, pages, fates)
 	text, err := d.foreign(ctx, &p, ours)
 	if err != nil {
 		return err

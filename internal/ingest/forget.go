@@ -123,7 +123,11 @@ func (p *Pool) rewrite(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(p.Index.Rewrite(ctx), lock.Close())
+	err = p.Index.Rewrite(ctx)
+	if p.Cards != nil {
+		err = errors.Join(err, p.Cards.Rewrite(ctx))
+	}
+	return errors.Join(err, lock.Close())
 }
 
 func (p *Pool) forget(ctx context.Context, n journal.Name, places []Held, by quire.Principal) error {

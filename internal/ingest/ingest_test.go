@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/quire-agent/quire/internal/carrier"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
@@ -22,6 +23,7 @@ import (
 	"github.com/quire-agent/quire/internal/store/mem"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
+	"github.com/quire-agent/quire/internal/vector"
 )
 
 // oneCounter is shared: making one takes longer than most tests.
@@ -37,6 +39,7 @@ func newPool(t testing.TB) *Pool {
 	}
 	return &Pool{
 		Home: t.TempDir(), Bodies: store, Table: store, Heads: store, Index: index.New(store, store), Counter: counter,
+		Cards: carrier.NewCards(store, store), Vectors: vector.NewSets(store, store),
 		Mask: func(s string) string { return strings.ReplaceAll(s, "hunter2", "‹secret›") }, Owner: "user:test", Now: time.Now,
 	}
 }
@@ -45,7 +48,7 @@ func newPool(t testing.TB) *Pool {
 func derivedAnew(p *Pool) *Pool {
 	store := mem.New()
 	q := *p
-	q.Table, q.Heads, q.Index = store, store, index.New(store, store)
+	q.Table, q.Heads, q.Index, q.Cards = store, store, index.New(store, store), carrier.NewCards(store, store)
 	return &q
 }
 

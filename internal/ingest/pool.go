@@ -3,10 +3,12 @@ package ingest
 import (
 	"time"
 
+	"github.com/quire-agent/quire/internal/carrier"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/token"
+	"github.com/quire-agent/quire/internal/vector"
 )
 
 // A Pool is a home with its stores: everything that ingest works on. All fields
@@ -17,6 +19,8 @@ type Pool struct {
 	Table   quire.PageTable
 	Heads   quire.Heads
 	Index   *index.Index
+	Cards   *carrier.Cards // of the sessions; nil: none are kept
+	Vectors *vector.Sets   // of their pages; nil: none are kept
 	Counter *token.Counter
 	Mask    func(text string) string // hides secrets from rows and index
 	Owner   quire.Principal          // of the sessions that are imported

@@ -56,12 +56,22 @@ func (p *Pool) merge(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	for again := true; again && err == nil; {
-		if again, err = p.Index.Merge(ctx); err != nil {
-			err = fmt.Errorf("merge the index: %w", err)
+	err = mergeAll(ctx, p.Index.Merge)
+	if err == nil && p.Cards != nil {
+		err = mergeAll(ctx, p.Cards.Merge)
+	}
+	if err != nil {
+		return fmt.Errorf("merge the index: %w", err)
+	}
+	return nil
+}
+
+func mergeAll(ctx context.Context, one func(context.Context) (bool, error)) error {
+	for {
+		if again, err := one(ctx); err != nil || !again {
+			return err
 		}
 	}
-	return err
 }
 
 // Behind lists the journals that hold more than was derived from them: what an
@@ -108,6 +118,12 @@ func (p *Pool) Remove(ctx context.Context, n journal.Name) (err error) {
 		return err
 	}
 	err = errors.Join(p.Index.RemoveSession(ctx, n.Number), p.Table.DropSession(ctx, n.Number))
+	if p.Cards != nil {
+		err = errors.Join(err, p.Cards.Remove(ctx, n.Number))
+	}
+	if p.Vectors != nil {
+		err = errors.Join(err, p.Vectors.Remove(ctx, n.Number))
+	}
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", n.Number, err)
 	}

@@ -197,6 +197,9 @@ func (d *deriver) finish(ctx context.Context) error {
 	if err := d.pool.Table.PutSession(ctx, d.session(rows)); err != nil {
 		return fmt.Errorf("enter the session: %w", err)
 	}
+	if err := d.cards(ctx); err != nil {
+		return err
+	}
 	next := strconv.FormatInt(d.outline.last.Seq, 10)
 	if next == d.head {
 		return nil
@@ -237,6 +240,11 @@ func (d *deriver) drop(ctx context.Context) error {
 	slices.SortFunc(gone, func(a, b quire.PageRef) int { return cmp.Compare(a.Page, b.Page) })
 	if err := d.pool.Index.Remove(ctx, gone); err != nil {
 		return fmt.Errorf("take %d pages out of the index: %w", len(gone), err)
+	}
+	if d.pool.Vectors != nil {
+		if err := d.pool.Vectors.Remove(ctx, d.outline.head.Number); err != nil {
+			return err
+		}
 	}
 	return d.pool.Table.DropSession(ctx, d.outline.head.Number)
 }

@@ -305,6 +305,9 @@ type Turn struct {
 	First, Last quire.PageNumber
 }
 
+// Last is the number of the turn at hand, from 0; it is 0 before anything was said.
+func (l *Ledger) Last() int { return max(0, len(l.turns)-1) }
+
 // Turns returns the turns in their order. The last may still go on.
 func (l *Ledger) Turns() []Turn {
 	all := make([]Turn, len(l.turns))

@@ -18,6 +18,7 @@ func Constraints(text string) []string {
 	if strings.ContainsRune(text, filler) {
 		text = strings.ReplaceAll(text, string(rune(filler)), "")
 	}
+	text = bothEnds(text)
 	hidden := hide(text)
 	var found []string
 	seen := map[string]bool{}
@@ -31,6 +32,20 @@ func Constraints(text string) []string {
 		}
 	}
 	return found
+}
+
+// mostSearched is how many bytes at each end of a message are looked at for rules:
+// what is longer holds something that was pasted.
+const mostSearched = 16 << 10
+
+// bothEnds is the beginning and the end of a message, in whole lines.
+func bothEnds(text string) string {
+	if len(text) <= 2*mostSearched {
+		return text
+	}
+	head, tail := text[:mostSearched], text[len(text)-mostSearched:]
+	head = head[:strings.LastIndexByte(head, '\n')+1]
+	return head + "\n" + tail[strings.IndexByte(tail, '\n')+1:]
 }
 
 // states reports whether a sentence, hidden, states a rule.

@@ -60,6 +60,9 @@ func TestPaths(t *testing.T) {
 		{Edit, Request{Writes: []string{".GIT/config"}}, Ask},
 		{ReadOnly, Request{Tool: "mcp__x__y", Unknown: true}, Deny},
 		{Full, Request{Tool: "mcp__x__y", Unknown: true}, Ask},
+		{ReadOnly, Request{Tool: "mcp__x__y", Foreign: true}, Deny},
+		{Edit, Request{Tool: "mcp__x__y", Foreign: true}, Ask},
+		{Full, Request{Tool: "mcp__x__y", Foreign: true}, Allow},
 		{ReadOnly, Request{Tool: "todo"}, Allow},
 	}
 	for _, c := range cases {

@@ -36,6 +36,9 @@ func (p *Policy) Judge(r Request) Decision {
 	if r.Unknown {
 		j.note(j.byMode(Deny, Ask, Ask), "call "+r.Tool, "nothing is known about what this tool does", "")
 	}
+	if r.Foreign {
+		j.note(j.byMode(Deny, Ask, Allow), "call "+r.Tool, "it is a tool of a server, which may do anything", r.Tool)
+	}
 	if r.Command != "" {
 		j.command(r)
 	}

@@ -89,7 +89,8 @@ type Request struct {
 	Command string   // for the shell, "" for none
 	Dir     string   // that the command starts in, "" for the project's folder
 	Input   string   // lines for the standard input of the command: they are judged as what it makes of them
-	Unknown bool     // a tool of which nothing is known (of a server, say): it may do anything
+	Unknown bool     // a tool of which nothing is known: it may do anything
+	Foreign bool     // a tool of a server that the user has configured and trusts
 }
 
 // A Decision is the verdict on a request.

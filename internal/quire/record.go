@@ -58,9 +58,29 @@ const (
 	RecordUndone = "undone" // what of that the user put back
 )
 
+// The records of a run that its stream follows from besides the parts.
+const (
+	RecordRefused = "refused" // a provider refused a prompt for its size
+	RecordSent    = "sent"    // what of an answer or of a call its parts do not hold
+)
+
+// The records of what a user and a project bring to a session. Their packages have
+// the payloads: norms.Head, mcp.Report, and hook.Outcome, whose record is named for
+// the event: hook_session_start.
+const (
+	RecordNorms = "norms"       // which instructions stand in the head from here on
+	RecordMCP   = "mcp_connect" // what became of the servers
+	RecordHook  = "hook_"       // and the event; only where a hook matched
+)
+
 // The record of the gateway, which has its payload: what of a call's message list
 // was known, by hashes, so that a client is known again after a restart.
 const RecordView = "view"
+
+// The record of the gateway of what entered the stream of a chain and which call
+// was made of it, so that the same bytes can be made again. The gateway has its
+// payload.
+const RecordStream = "stream"
 
 // A SessionRecord opens a journal.
 type SessionRecord struct {
@@ -222,8 +242,8 @@ const (
 )
 
 // A PageInRecord says that a page, or lines of it, were appended to the stream
-// again. Whether they are used shows later: a second record with Of and Used
-// says so.
+// again. Whether they are used shows later: a second record with Used says so; it
+// names the first by Of, or is of the same call and page.
 type PageInRecord struct {
 	Stamp
 	Call    string        `json:"call"`              // whose prompt holds it first

@@ -76,8 +76,10 @@ type Reader struct {
 	Session SessionNumber
 
 	// Space, when not nil, is the address space: nothing outside it is found,
-	// whoever asks. References in it name their sessions.
-	Space []PageRef
+	// whoever asks. References in it name their sessions. Scopes belong to it
+	// too: what reaches as far as one of them is in it, whatever its page.
+	Space  []PageRef
+	Scopes []Scope
 }
 
 // Sees reports whether the reader may see a page of a session of that project:
@@ -116,8 +118,17 @@ func (a *Reader) reaches(r *Row, project string) bool {
 	}
 }
 
+func (a *Reader) spans(s Scope) bool {
+	for _, scope := range a.Scopes {
+		if scope == s {
+			return true
+		}
+	}
+	return false
+}
+
 func (a *Reader) inSpace(r *Row) bool {
-	if a.Space == nil {
+	if a.Space == nil || a.spans(r.Scope) {
 		return true
 	}
 	for _, ref := range a.Space {

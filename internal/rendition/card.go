@@ -12,12 +12,12 @@ const (
 	cardTarget = 160
 	cardLine   = 200
 	cardNames  = 8 // names of failed tests and the like
-	claimMax   = 300
+	claimMax   = 120
 )
 
 // Card is a page in one structured line, or a few: of a tool call what was done
 // to what, how it ended and one line of its result; of a user message its first
-// line; of the model's text its last paragraph, verbatim, at most 300 characters of
+// line; of the model's text its last paragraph, verbatim, at most 120 characters of
 // it, marked as its claim. Nothing in it is generated, and it is masked.
 //
 //	p412 ran "go test ./...": exit 1; 2 failed: TestOpen, TestClose

@@ -64,7 +64,7 @@ func TestClaimIsCutAtSentence(t *testing.T) {
 	got := maker().Card(s)
 	claim, ok := strings.CutPrefix(got, `p4 model claims (its beginning): "`)
 	claim = strings.TrimSuffix(claim, `"`)
-	if !ok || !strings.HasPrefix(s.Text, claim) || !strings.HasSuffix(claim, "。") || len([]rune(claim)) > claimMax || len([]rune(claim)) < 200 {
+	if !ok || !strings.HasPrefix(s.Text, claim) || !strings.HasSuffix(claim, "。") || len([]rune(claim)) > claimMax || len([]rune(claim)) < 60 {
 		t.Errorf("got %s", got)
 	}
 }

@@ -12,6 +12,10 @@ import (
 // MaxHandle is the bound of a handle in tokens.
 const MaxHandle = 40
 
+// textHandle is how many tokens the handle of a text may have before its target is
+// cut: a stream of many pages consists of them in the end.
+const textHandle = 28
+
 // Handle says in one line of at most MaxHandle tokens what a page was, how big it
 // is and how to read it back: [p412 read internal/x/y.go, 1,240 tokens: recall
 // p412]. That of an image says its size, where it is from, the first sentence that
@@ -30,7 +34,7 @@ func (m *Maker) Handle(s Source) string {
 		return m.imageHandle(&s, how)
 	}
 	what, shorten, mark := m.about(&s)
-	return m.fit(what, shorten, func(what string) string {
+	return m.longest(what, textHandle, shorten, func(what string) string {
 		if what != "" {
 			what = " " + mark + what + mark
 		}

@@ -23,7 +23,7 @@ func TestHandle(t *testing.T) {
 		"[p412 read internal/x/y.go, 1,240 tokens: recall p412]":                                                              read,
 		"[p412 read internal/x/y.go L10-L40, 1,240 tokens: recall p412]":                                                      part,
 		"[p412 ran go test ./..., 1,240 tokens: recall p412]":                                                                 tool(quire.ActionRun, "go test ./...", "x"),
-		"[p412 read …" + strings.Repeat("/long", 7) + "/inside/deep/folders/of/a/project/file.go, 1,240 tokens: recall p412]": tool(quire.ActionRead, strings.Repeat("long/", 20)+"inside/deep/folders/of/a/project/file.go", "x"),
+		"[p412 read …" + strings.Repeat("/long", 1) + "/inside/deep/folders/of/a/project/file.go, 1,240 tokens: recall p412]": tool(quire.ActionRead, strings.Repeat("long/", 20)+"inside/deep/folders/of/a/project/file.go", "x"),
 		`[p3 user "Please fix the importer.", 40 bytes: recall p3]`:                                                           user,
 		"[p412 tool t, 1,240 tokens: recall p412]":                                                                            tool("", "", "x"),
 	} {

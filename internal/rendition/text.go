@@ -97,13 +97,12 @@ func lastParagraph(text string) string {
 	}
 }
 
-// opening is the beginning of a text, at most 300 characters of it, up to the end
+// opening is the beginning of a text, at most claimMax characters of it, up to the end
 // of a sentence where one is near.
 func opening(text string) (head string, cut bool) {
-	const most = 300
 	n := 0
 	for i := range text {
-		if n++; n > most {
+		if n++; n > claimMax {
 			return sentences(text[:i]), true
 		}
 	}

@@ -27,6 +27,7 @@ type Hit struct {
 	Name    string          `json:"name"`             // by which it is read: s7/p412, a path
 	Ref     quire.PageRef   `json:"-"`                // of a page
 	Source  string          `json:"source"`           // where it is from, for people and models
+	Scope   quire.Scope     `json:"scope"`            // how far it reaches
 	Marks   []string        `json:"marks,omitempty"`  // what is to be known before it is trusted
 	Copies  []string        `json:"copies,omitempty"` // names of others that say the same
 	Lines   []Line          `json:"lines,omitempty"`  // what matches, rising

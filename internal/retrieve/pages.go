@@ -2,10 +2,13 @@ package retrieve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
@@ -16,7 +19,8 @@ type Rows interface {
 	Rows(ctx context.Context, as quire.Reader, f quire.Filter) iter.Seq2[quire.Row, error]
 }
 
-// Texts gives the text of a page as it may be shown: masked.
+// Texts gives the text of a page as it may be shown: masked. It is asked for several
+// texts at the same time.
 type Texts interface {
 	Text(ctx context.Context, r *quire.Row) (string, error)
 }
@@ -27,6 +31,17 @@ type Pages struct {
 	Index *index.Index
 	Table Rows
 	Texts Texts
+
+	// Near finds pages by meaning beside those found by words; nil: nobody does.
+	// Where it fails words alone are left, and Notice is told why.
+	Near   Nearest
+	Notice func(error)
+}
+
+// A Nearest finds pages by what they mean: at most limit of those that the reader
+// may see, the nearest first.
+type Nearest interface {
+	Nearest(ctx context.Context, text string, as quire.Reader, limit int) ([]quire.PageRef, error)
 }
 
 var _ Carrier = (*Pages)(nil)
@@ -96,6 +111,7 @@ type ranked struct {
 	holds, defines uint64  // terms of the query, as [index.Candidate] says it
 	most           float64 // what the score can be once the text was read
 	maybe          bool    // the text may show that exact holds
+	near           bool    // it means what the query means
 }
 
 // rows fetches the rows of what was named and found, session by session.
@@ -154,7 +170,6 @@ type reading struct {
 	gloss    *gloss
 	quotes   quotation
 	forecast *forecast
-	bytes    int // read
 }
 
 // load reads the text of a page and scores what only a text shows: how close to
@@ -167,7 +182,6 @@ func (d *reading) load(ctx context.Context, s *shown) error {
 	if err != nil {
 		return fmt.Errorf("read %v: %w", s.row.Ref(), err)
 	}
-	d.bytes += len(text)
 	s.view = d.gloss.view(&s.row, text)
 	if s.score < byName {
 		if name := d.wish.definedBy(s.row.Class, text); name != "" {
@@ -192,27 +206,48 @@ func (d *reading) read(ctx context.Context, q *Query, list []*ranked) ([]shown, 
 	}
 	d.forecast.sort(list)
 	list = list[:min(len(list), reread)]
-	out := make([]shown, 0, len(list))
+	all := make([]shown, len(list))
+	for i, r := range list {
+		all[i].ranked = r
+	}
 	e := enough{want: q.limit() + spareHits, bodies: map[quire.Hash]bool{}}
-	for _, r := range list {
-		if e.reached(r) || d.bytes > reread*rereadBytes && len(out) >= q.limit() {
+	n, bytes := 0, 0
+	for loaded := 0; n < len(all); n++ {
+		if e.reached(list[n]) || bytes > reread*rereadBytes && n >= q.limit() {
 			break
 		}
-		s := shown{ranked: r}
-		if err := d.load(ctx, &s); err != nil {
-			return nil, err
+		if n == loaded {
+			loaded = min(n+wave(), len(all))
+			if err := d.loadAll(ctx, all[n:loaded]); err != nil {
+				return nil, err
+			}
 		}
-		out = append(out, s)
-		e.add(r)
+		bytes += all[n].row.Bytes
+		e.add(list[n])
 	}
+	out := all[:n]
 	slices.SortStableFunc(out, func(a, b shown) int { return compare(a.ranked, b.ranked) })
 	byQuotes(out)
-	if len(out) < q.limit() || d.bytes <= reread*rereadBytes {
-		for _, r := range list[len(out):] {
-			out = append(out, shown{ranked: r})
-		}
+	if len(out) < q.limit() || bytes <= reread*rereadBytes {
+		out = all
 	}
 	return newestFirst(out, d.wish.failed || q.Failed), nil
+}
+
+// wave is how many texts are read at the same time. What is read beyond those that
+// are needed changes nothing.
+func wave() int { return min(runtime.GOMAXPROCS(0), 8) }
+
+// loadAll reads texts at the same time.
+func (d *reading) loadAll(ctx context.Context, list []shown) error {
+	errs := make([]error, len(list))
+	var all sync.WaitGroup
+	for i := range list[1:] {
+		all.Go(func() { errs[i+1] = d.load(ctx, &list[i+1]) })
+	}
+	errs[0] = d.load(ctx, &list[0])
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // show makes hits of the best that say different things.
@@ -222,6 +257,11 @@ func (p *Pages) show(ctx context.Context, q *Query, w *wish, list []*ranked, g *
 	texts, err := d.read(ctx, q, list)
 	if err != nil {
 		return nil, err
+	}
+	if p.Near != nil {
+		if texts, err = d.fuse(ctx, q, texts); err != nil {
+			return nil, err
+		}
 	}
 	best := texts[:min(len(texts), q.limit())]
 	for i := range best {
@@ -246,7 +286,9 @@ func (d *reading) hits(ctx context.Context, q *Query, texts []shown, room int) (
 			return nil, err
 		}
 		h := hitOf(r.ranked)
-		h.says = r.view.known * r.view.together(r.row.Target)
+		if h.says = r.view.known * r.view.together(r.row.Target); r.near {
+			h.says = max(h.says, meantShare)
+		}
 		h.Lines, h.Total = r.view.part(r.lines, r.view.reserve+r.share(room)), len(r.view.lines)
 		if first, ok := c.sameLines(h.Lines); ok && r.view.reserve == 0 && r.score < byName {
 			hits[first].copy(r.row.Ref())
@@ -275,7 +317,7 @@ func (r *ranked) share(room int) int {
 func hitOf(r *ranked) Hit {
 	return Hit{
 		Carrier: "pages", Kind: HitPage, Ref: r.row.Ref(), Name: r.row.Ref().String(),
-		Source: sourceOf(&r.row), Marks: marksOf(&r.row), Tokens: r.row.Tokens,
+		Source: sourceOf(&r.row), Scope: r.row.Scope, Marks: marksOf(&r.row), Tokens: r.row.Tokens,
 		Score: r.score, Why: r.why, Outcome: r.row.Outcome, Class: r.row.Class, PageIs: r.row.Kind,
 		exact: r.exact || r.score >= byName,
 	}

@@ -17,13 +17,14 @@ const (
 	failed       = 0.7  // an attempt that failed
 	takenBack    = 0.4  // an attempt that was reverted or abandoned
 	sameSession  = 1.15 // the session at hand
+	sameProject  = 1.1  // another session of the project at hand
 	sameTask     = 1.2  // the task at hand
 	freshness    = 0.2  // what a page of this moment gets on top
 	freshCalls   = 100  // calls after which half of that is left
 	freshDays    = 7    // the same for other sessions, in days
 	constantText = 0.8  // text that a machine put into the user's role
 	claimed      = 0.6  // what the model said: a claim stands behind its sources
-	receipt      = 0.7  // what a tool says after it wrote: the text is a page of its own
+	receipt      = 0.7  // what a tool says after it wrote or noted a plan: the text is a page of its own
 	nearFloor    = 0.4  // words of the query scattered over the page
 	nearShare    = 0.6  // what is added where all stand together
 )
@@ -40,6 +41,9 @@ func order(q *Query, w *wish, found []index.Candidate, rows map[quire.PageRef]*r
 		}
 		r.base, r.holds, r.defines = c.Score, c.Holds, c.Defines
 		r.judge(q, w)
+		if r.row.Session != q.Reader.Session && c.Project != "" && c.Project == q.Reader.Project {
+			r.rule("this project", sameProject)
+		}
 		seen[c.Ref] = true
 		list = append(list, r)
 	}
@@ -87,8 +91,8 @@ func (r *ranked) judge(q *Query, w *wish) {
 		rule("machine-made text", constantText)
 	case r.row.Kind == quire.PageAssistant:
 		rule("said by the model", claimed)
-	case r.row.Kind == quire.PageTool && (r.row.Action == quire.ActionWrite || r.row.Action == quire.ActionEdit):
-		rule("answer to a write", receipt)
+	case r.row.Kind == quire.PageTool:
+		rule("answer to a "+string(r.row.Action), answered(r.row.Action))
 	}
 	if r.row.Session == q.Reader.Session {
 		rule("this session", sameSession)
@@ -127,6 +131,16 @@ func (r *ranked) rule(what string, factor float64) {
 	if factor != 1 {
 		r.score *= factor
 		r.why = append(r.why, Reason{What: what, Factor: factor})
+	}
+}
+
+// answered says what the answer to a call is worth as a source.
+func answered(a quire.Action) float64 {
+	switch a {
+	case quire.ActionWrite, quire.ActionEdit, quire.ActionPlan:
+		return receipt
+	default:
+		return 1
 	}
 }
 

@@ -19,6 +19,11 @@ type Surface struct {
 	carriers []Carrier
 }
 
+var _ Carrier = (*Surface)(nil)
+
+// Name is that of [Carrier]: a surface is one too, and may stand on another.
+func (s *Surface) Name() string { return "surface" }
+
 // Register adds a carrier. Of equal hits those of the carrier that was
 // registered first come first.
 func (s *Surface) Register(c Carrier) { s.carriers = append(s.carriers, c) }
@@ -30,8 +35,8 @@ const fusion = 60
 // Search asks all carriers. Each gives its hits in its own order, which is kept.
 // The scores of one say nothing to another, so of the next hits of all carriers
 // the one comes first that the query names exactly, then the one whose rank
-// counts more, times the share of the query that it says. The lines of all hits
-// together keep within the budget. The first carrier that fails ends it.
+// counts more, times the share of the query that it says. No kind has more than
+// its quota. The lines of all hits together keep within the budget. The first carrier that fails ends it.
 func (s *Surface) Search(ctx context.Context, q Query) ([]Hit, error) {
 	lists := make([][]Hit, len(s.carriers))
 	for i, c := range s.carriers {
@@ -51,6 +56,7 @@ func (s *Surface) Search(ctx context.Context, q Query) ([]Hit, error) {
 // join merges lists, each in its order.
 func join(lists [][]Hit, limit int) (hits []Hit) {
 	next := make([]int, len(lists))
+	spent := map[HitKind]quota{}
 	for len(hits) < limit {
 		best := -1
 		for i, list := range lists {
@@ -61,10 +67,31 @@ func join(lists [][]Hit, limit int) (hits []Hit) {
 		if best < 0 {
 			break
 		}
-		hits = append(hits, lists[best][next[best]])
+		h := lists[best][next[best]]
 		next[best]++
+		if of := spent[h.Kind]; of.admits(&h) {
+			spent[h.Kind] = quota{of.hits + 1, of.tokens + h.Shown}
+			hits = append(hits, h)
+		}
 	}
 	return hits
+}
+
+// A quota is what hits of one kind have or may have of an answer.
+type quota struct{ hits, tokens int }
+
+// admits reports whether there is room for another hit beside what its kind has
+// already (design, section 8).
+func (q quota) admits(h *Hit) bool {
+	switch h.Kind {
+	case HitSkill:
+		return q.hits < 3
+	case HitKnowledge:
+		return q.hits < 20 && q.tokens+h.Shown <= 1_500
+	case HitCard:
+		return q.tokens+h.Shown <= 6_000
+	}
+	return true
 }
 
 // before reports whether a hit at a rank of its carrier, from 0, comes before

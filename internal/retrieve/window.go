@@ -14,11 +14,13 @@ import (
 
 // maxLine is the length in bytes from which a line is shortened, quotedLine that
 // of a line which the query quotes, and around how many lines before and behind
-// a match are shown with it.
+// a match are shown with it; alongside is the same for a line that the query
+// quotes, since who takes some lines of a block mostly wants the next ones too.
 const (
 	maxLine    = 400
 	quotedLine = 2_000
 	around     = 2
+	alongside  = 8
 )
 
 // A gloss knows what the terms of a query say. It may be used by several
@@ -195,7 +197,15 @@ func (v *view) ranked() (order []int) {
 // choose takes the window of line i, the line itself first, as far as there is
 // room, and returns the room left.
 func (v *view) choose(chosen map[int]bool, i, left int) int {
-	for _, d := range []int{0, -1, 1, -2, 2} {
+	reach := around
+	if len(v.quoted[i]) > 0 {
+		reach = alongside
+	}
+	for k := range 2*reach + 1 {
+		d := (k + 1) / 2 // 0, -1, 1, -2, 2 …
+		if k%2 == 1 {
+			d = -d
+		}
 		j := i + d
 		if j < 0 || j >= len(v.lines) || chosen[j] {
 			continue

@@ -2,6 +2,8 @@ package run
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,22 +14,34 @@ import (
 	"unicode/utf8"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/tool"
 )
 
-// The bounds of what is attached to the user's words: of one file, of the list of
-// a folder, and of how many references there may be.
+// The bounds of what is attached to the user's words: of one file and of the list
+// of a folder in bytes, of the card of a session in bytes, and of how many
+// references there may be. How much of an attachment stands in a prompt is decided
+// by admission, and is less.
 const (
-	MaxAttached = 64 << 10
-	MaxListed   = 24 << 10
+	maxFile     = 8 << 20
+	maxListed   = 1 << 20
+	MaxCard     = 24 << 10
 	maxMentions = 32
-	maxRead     = 8 << 20 // bytes of a file that is looked at
 )
 
-// A Mention is a file or folder that the user's words refer to: @path, @dir/,
-// @path:10-40, @"a b.txt".
+// A Mention is a file or folder that the user's words refer to, or another
+// session: @path, @dir/, @path:10-40, @"a b.txt", @@s7.
 type Mention struct {
-	Path  string
-	Lines quire.Range // zero: all of it
+	Path    string
+	Lines   quire.Range // zero: all of it
+	Session string      // by its number or ULID; "": it is a file or folder
+}
+
+// String is what was meant.
+func (m Mention) String() string {
+	if m.Session != "" {
+		return "session " + m.Session
+	}
+	return m.Path
 }
 
 // Mentions finds the references of a text, in their order, each once. An @ begins
@@ -58,19 +72,22 @@ func mention(text string) (Mention, bool) {
 			return Mention{}, false
 		}
 		lines, _ := linesOf(after)
-		return Mention{name, lines}, true
+		return Mention{Path: name, Lines: lines}, true
 	}
 	end := strings.IndexFunc(text, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune("\"'`<>|)]}\x00", r) })
 	if end < 0 {
 		end = len(text)
 	}
 	name := strings.TrimRight(text[:end], ".,;:!?，。；：！？")
+	if session, ok := strings.CutPrefix(name, "@"); ok {
+		return Mention{Session: session}, session != "" && !strings.ContainsAny(session, "@/\\")
+	}
 	if i := strings.LastIndexByte(name, ':'); i > 0 {
 		if lines, ok := linesOf(name[i:]); ok {
-			return Mention{name[:i], lines}, true
+			return Mention{Path: name[:i], Lines: lines}, true
 		}
 	}
-	return Mention{Path: name}, name != "" && name[0] != '@'
+	return Mention{Path: name}, name != ""
 }
 
 // linesOf reads :10-40 or :10 at the beginning of a text.
@@ -102,81 +119,130 @@ type Project interface {
 	Resolve(path string) (string, error)
 }
 
-// Attach is what the references of the user's words stand for, a block each. What
-// cannot be read is no error: the block says why, so that the model knows that
-// something was meant to be there. files are those of the project.
-func Attach(p Project, files fs.FS, words string) (blocks []quire.Block) {
+// Sessions has what is known of other sessions: Card is the ledger card of one, in
+// at most so many bytes. An error says to the model why there is none.
+type Sessions interface {
+	Card(ctx context.Context, session string, most int) (string, error)
+}
+
+// An Attacher finds what the references of the user's words stand for.
+type Attacher struct {
+	Project  Project
+	Files    fs.FS    // of the project
+	Sessions Sessions // nil: other sessions cannot be referred to
+
+	// Show shows what is no text, images and documents; ok is false where it
+	// cannot. nil: nothing is shown.
+	Show func(name string, data []byte) (r tool.Result, ok bool)
+}
+
+// Attach is what the references stand for, in their order. What cannot be read is
+// no error: the block says why, so that the model knows that something was meant
+// to be there.
+func (a *Attacher) Attach(ctx context.Context, words string) (blocks []quire.Block) {
 	for _, m := range Mentions(words) {
-		blocks = append(blocks, quire.Block{Part: quire.Part{Kind: quire.PartMachine, Text: attached(p, files, m)}})
+		more, err := a.attached(ctx, m)
+		if err != nil {
+			more = machine(fmt.Sprintf("The user referred to %s. It could not be attached: %v.", m, err))
+		}
+		blocks = append(blocks, more...)
 	}
 	return blocks
 }
 
-func attached(p Project, files fs.FS, m Mention) string {
-	text, err := content(p, files, m)
-	if err != nil {
-		return fmt.Sprintf("The user referred to %s. It could not be attached: %v.", m.Path, err)
-	}
-	return text
+// attachment is how the text of what was attached begins.
+const attachment = "Attached by the user: "
+
+func machine(text string) []quire.Block {
+	return []quire.Block{{Part: quire.Part{Kind: quire.PartMachine, Text: text}}}
 }
 
-func content(p Project, files fs.FS, m Mention) (string, error) {
-	name, err := p.Resolve(m.Path)
+func (a *Attacher) attached(ctx context.Context, m Mention) ([]quire.Block, error) {
+	if m.Session != "" {
+		text, err := a.card(ctx, m.Session)
+		blocks := machine(text)
+		blocks[0].Origin = quire.OriginOwn // a card refers to pages and is none
+		return blocks, err
+	}
+	name, err := a.Project.Resolve(m.Path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := fs.Stat(a.Files, name)
+	switch {
+	case err != nil:
+		return nil, errors.New("there is no such file")
+	case info.IsDir():
+		text, err := listed(a.Files, name, m)
+		return machine(text), err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("it has %d bytes; the tool read shows parts of it", info.Size())
+	}
+	return a.file(name, m)
+}
+
+func (a *Attacher) card(ctx context.Context, session string) (string, error) {
+	if a.Sessions == nil {
+		return "", errors.New("no other session can be read here")
+	}
+	card, err := a.Sessions.Card(ctx, session, MaxCard)
 	if err != nil {
 		return "", err
 	}
-	info, err := fs.Stat(files, name)
-	switch {
-	case err != nil:
-		return "", fmt.Errorf("there is no such file")
-	case info.IsDir():
-		return listed(files, name, m)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("it is no regular file")
-	case info.Size() > maxRead:
-		return "", fmt.Errorf("it has %d bytes; the tool read shows parts of it", info.Size())
-	}
-	return read(files, name, m)
+	return attachment + "what is on record of session " + session + "\n" + card, nil
 }
 
-// read is a text file, or lines of it, up to the bound.
-func read(files fs.FS, name string, m Mention) (string, error) {
-	data, err := fs.ReadFile(files, name)
+// file is a text, or lines of it, or what else can be shown.
+func (a *Attacher) file(name string, m Mention) ([]quire.Block, error) {
+	data, err := fs.ReadFile(a.Files, name)
 	if err != nil {
-		return "", fmt.Errorf("it cannot be read")
+		return nil, errors.New("it cannot be read")
 	}
 	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 || !utf8.Valid(data) {
-		return "", fmt.Errorf("it is no text; the tool read shows images and documents")
+		return a.shown(name, data, m)
 	}
-	text, what := string(data), name
-	if m.Lines != (quire.Range{}) {
-		lines := strings.SplitAfter(text, "\n")
-		if m.Lines.First > len(lines) {
-			return "", fmt.Errorf("it has %d lines", len(lines))
-		}
-		last := min(m.Lines.Last, len(lines))
-		text, what = strings.Join(lines[m.Lines.First-1:last], ""), fmt.Sprintf("%s, lines %d to %d", name, m.Lines.First, last)
-	}
-	whole := len(text)
-	if text = bounded(text, MaxAttached); len(text) < whole {
-		what += fmt.Sprintf(", the first %d of %d bytes: the tool read shows the rest", len(text), whole)
-	}
-	return "Attached by the user: " + what + "\n" + text, nil
+	return lines(name, string(data), m)
 }
 
-// bounded is the beginning of a text, whole lines where there are lines.
+// shown is an image as such, and a document as its text.
+func (a *Attacher) shown(name string, data []byte, m Mention) ([]quire.Block, error) {
+	if a.Show == nil {
+		return nil, errors.New("it is no text")
+	}
+	r, ok := a.Show(name, data)
+	switch {
+	case !ok:
+		return nil, errors.New("it is neither a text nor an image or a document")
+	case r.Error:
+		return nil, errors.New(strings.TrimSuffix(r.Text, "."))
+	case r.Media == nil:
+		return lines(name, r.Text, m)
+	}
+	image := quire.Block{Part: quire.Part{Kind: quire.PartImage, Media: r.Media, Data: r.Data}}
+	return append(machine(attachment+r.Text), image), nil
+}
+
+func lines(name, text string, m Mention) ([]quire.Block, error) {
+	what := name
+	if m.Lines != (quire.Range{}) {
+		all := strings.SplitAfter(text, "\n")
+		if m.Lines.First > len(all) {
+			return nil, fmt.Errorf("it has %d lines", len(all))
+		}
+		last := min(m.Lines.Last, len(all))
+		text, what = strings.Join(all[m.Lines.First-1:last], ""), fmt.Sprintf("%s, lines %d to %d", name, m.Lines.First, last)
+	}
+	return machine(attachment + what + "\n" + text), nil
+}
+
+// bounded is the beginning of a text, whole lines.
 func bounded(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	text = text[:most]
-	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
-		return text[:i+1]
-	}
-	for !utf8.ValidString(text) {
-		text = text[:len(text)-1]
-	}
-	return text
+	return text[:strings.LastIndexByte(text[:most], '\n')+1]
 }
 
 // listed is what a folder holds, folders with a slash.
@@ -194,9 +260,9 @@ func listed(files fs.FS, name string, m Mention) (string, error) {
 	sort.Strings(names)
 	text := strings.Join(names, "\n") + "\n"
 	what := fmt.Sprintf("the folder %s, %d entries", m.Path, len(names))
-	if short := bounded(text, MaxListed); len(short) < len(text) {
+	if short := bounded(text, maxListed); len(short) < len(text) {
 		text = short
 		what += ", not all of them shown"
 	}
-	return "Attached by the user: " + what + "\n" + text, nil
+	return attachment + what + "\n" + text, nil
 }

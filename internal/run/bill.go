@@ -31,7 +31,9 @@ func (l *Loop) Bill() Bill {
 // what had left the prompt would not have been given without us.
 func (l *Loop) took(r quire.Reply) {
 	if r.Usage.Has(quire.KnownInput) {
-		l.bill.counted += int64(l.Step.Context().Scheduler().Net() + l.Step.Context().Terms().Prefix)
+		counted := l.Step.Context().Scheduler().Net() + l.Step.Context().Terms().Prefix
+		l.reported(counted, r.Usage)
+		l.bill.counted += int64(counted)
 		l.bill.reported += r.Usage.Prompt()
 	}
 	l.Step.Answer(r)

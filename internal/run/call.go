@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -14,16 +15,42 @@ import (
 // unanswered is the id of a reply of which nothing came.
 const unanswered = ""
 
-// call makes one call: plan, record the intent, send, take the answer, record it.
-// Tool calls of an answer that broke off have their results when it returns.
+// call makes one call. One that the provider refuses for its size is made once
+// more, behind a forced epoch (design, I7).
 func (l *Loop) call(ctx context.Context) (quire.Reply, error) {
-	at := l.now()
-	call, plan, err := l.Step.Plan(at, l.Head)
+	reply, err := l.once(ctx)
+	kind, sent, big := tooBig(err)
+	if !big || len(reply.Blocks) > 0 {
+		return reply, err
+	}
+	if err := l.shrink(kind, sent); err != nil {
+		return reply, err
+	}
+	reply, err = l.once(ctx)
+	if kind, sent, big := tooBig(err); big && !sent {
+		err = errors.Join(err, l.shrink(kind, sent))
+	}
+	return reply, err
+}
+
+// once makes one call: plan, record the intent, send, take the answer, record it.
+// Tool calls of an answer that broke off have their results when it returns.
+func (l *Loop) once(ctx context.Context) (quire.Reply, error) {
+	at, cold := l.now(), ""
+	l.planAt = at
+	head, err := l.head(at)
+	if err != nil {
+		return quire.Reply{}, err
+	}
+	if l.calls > 0 {
+		cold = l.Step.Context().Lapsed(at)
+	}
+	call, plan, err := l.Step.Plan(at, head)
 	if err != nil {
 		return quire.Reply{}, err
 	}
 	id := callID(l.calls + 1)
-	if err := l.planned(at, id, plan); err != nil {
+	if err := l.planned(at, id, cold, plan); err != nil {
 		return quire.Reply{}, err
 	}
 	l.calls++
@@ -56,13 +83,13 @@ func firstOf(a, b error) error {
 func (l *Loop) now() time.Time { return l.Now().Round(0) }
 
 // planned records a plan and that its call begins, durably, before it is sent.
-func (l *Loop) planned(at time.Time, id string, p schedule.Plan) error {
+func (l *Loop) planned(at time.Time, id, cold string, p schedule.Plan) error {
 	stamp, terms := quire.Stamp{At: at}, l.Step.Context().Terms()
 	rec := quire.PlanRecord{
 		Stamp: stamp, Call: id, Epoch: l.Step.Context().Scheduler().Epochs(), Reason: reason(p), Decisions: p.Decisions,
 		Inputs: quire.PlanInputs{
-			Now: at, Model: l.Head.Model, Rules: terms.Rules.Name, Window: terms.Settings.Window, Prefix: terms.Prefix, Output: l.Head.MaxOutput,
-			Budget: terms.Settings.Budget, Stream: p.Before, Account: l.Step.Context().Account().Balance(),
+			Now: at, Model: l.Head.Model, Rules: terms.Rules.Name, Tables: terms.Settings.Table.Version, Scale: l.scale(), Window: l.bound.window, Prefix: terms.Prefix,
+			Output: l.Head.MaxOutput, Budget: terms.Settings.Budget, Stream: p.Before, Cold: cold, Account: l.Step.Context().Account().Balance(),
 		},
 	}
 	if err := l.Record.Record(quire.RecordPlan, rec); err != nil {
@@ -74,10 +101,34 @@ func (l *Loop) planned(at time.Time, id string, p schedule.Plan) error {
 			return err
 		}
 	}
+	if err := l.foreseen(stamp, p); err != nil {
+		return err
+	}
 	if err := l.Record.Add(quire.Called{Stamp: stamp, Call: id, Model: l.Head.Model}); err != nil {
 		return err
 	}
 	return l.sync()
+}
+
+// foreseen records the pages that a plan brings in because words pointed to them,
+// and of earlier ones whether they were used.
+func (l *Loop) foreseen(stamp quire.Stamp, p schedule.Plan) error {
+	record := func(f schedule.Foreseen, used *bool) error {
+		return l.Record.Record(quire.RecordPageIn, quire.PageInRecord{
+			Stamp: stamp, Call: callID(f.Call + 1), How: quire.PageInPrefetch, Page: f.Page, Tokens: f.Tokens, Reason: f.Reason, Used: used,
+		})
+	}
+	for _, f := range p.Settled {
+		if err := record(f, &f.Used); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.Foreseen {
+		if err := record(f, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func reason(p schedule.Plan) string {
@@ -195,15 +246,19 @@ func (l *Loop) answered(id string, r *quire.Reply) error {
 	l.took(*r)
 	stamp := quire.Stamp{At: l.now()}
 	for i := range r.Blocks {
-		if err := l.Record.Add(quire.Answered{Stamp: stamp, Call: id, Node: l.next(), Part: r.Blocks[i].Part}); err != nil {
+		node := l.next()
+		if err := l.kept(stamp, node, &r.Blocks[i]); err != nil {
+			return err
+		}
+		if err := l.Record.Add(quire.Answered{Stamp: stamp, Call: id, Node: node, Part: r.Blocks[i].Part}); err != nil {
 			return err
 		}
 	}
 	if err := l.Record.Add(quire.Metered{Stamp: stamp, Call: id, Usage: r.Usage}); err != nil {
 		return err
 	}
-	a := l.Step.Context().Account()
-	return l.Record.Record(quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: id, Shadow: a.Shadow(), Live: a.Live()})
+	b := l.Bill()
+	return l.Record.Record(quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: id, Shadow: b.Shadow, Live: b.Live})
 }
 
 // enter takes blocks from outside into the stream and the record.
@@ -216,7 +271,11 @@ func (l *Loop) enter(role quire.Role, blocks ...quire.Block) error {
 	l.Step.Enter(role, blocks...)
 	stamp := quire.Stamp{At: l.now()}
 	for i := range blocks {
-		if err := l.Record.Add(quire.Entered{Stamp: stamp, Node: l.next(), Part: blocks[i].Part}); err != nil {
+		node := l.next()
+		if err := l.kept(stamp, node, &blocks[i]); err != nil {
+			return err
+		}
+		if err := l.Record.Add(quire.Entered{Stamp: stamp, Node: node, Part: blocks[i].Part}); err != nil {
 			return err
 		}
 	}

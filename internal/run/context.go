@@ -49,6 +49,7 @@ type Context struct {
 	last    time.Time
 	calls   int
 	missed  bool
+	lost    string // why the cache holds nothing of the next prompt, whatever the time
 	errand  bool
 	notices map[int]bool // blocks that are notices: their text follows from the plan
 }
@@ -77,6 +78,15 @@ func (c *Context) Errand() { c.errand = true }
 // Refer reports that the answer of a call referred to a page.
 func (c *Context) Refer(page quire.PageNumber, call, turn int) { c.sched.Refer(page, call, turn) }
 
+// Asked reports that the last call asked for a page of this session. What it asked
+// for is used, and one that was away counts as missed.
+func (c *Context) Asked(page quire.PageNumber, turn int) {
+	c.sched.Asked(page, max(0, c.calls-1), turn)
+}
+
+// Foresee tells which pages new words point to, before the call that follows them.
+func (c *Context) Foresee(hints []schedule.Hint) { c.sched.Foresee(hints) }
+
 // Rewind takes out all blocks from number keep on.
 func (c *Context) Rewind(keep int) { c.sched.Rewind(keep) }
 
@@ -85,10 +95,18 @@ func (c *Context) Rewind(keep int) { c.sched.Rewind(keep) }
 // next plan.
 func (c *Context) Fault(block int) {
 	c.account.Trip(RecallOutput, 0)
-	if c.sched.Lowered(block) && c.sched.Block(block).Tokens <= RecallAnswer {
+	switch {
+	case !c.sched.Away(block):
+	case c.sched.Block(block).Tokens <= RecallAnswer:
 		c.back = append(c.back, block)
+	default:
+		c.sched.Missed(block)
 	}
 }
+
+// Lost reports that the next prompt begins with other bytes than those before, so
+// that nothing of it is in a cache.
+func (c *Context) Lost(why string) { c.lost, c.missed = why, c.calls > 0 }
 
 // Missed reports that the provider lost the cache before its time.
 func (c *Context) Missed() { c.missed = true }
@@ -110,7 +128,7 @@ func (c *Context) Plan(at time.Time, turn int, cold string) schedule.Plan {
 	}
 	c.charge(at, plan)
 	c.calls++
-	c.last = at
+	c.last, c.lost = at, ""
 	return plan
 }
 
@@ -118,6 +136,9 @@ func (c *Context) Plan(at time.Time, turn int, cold string) schedule.Plan {
 // find something: the guaranteed lifetime, counted from the start of the last
 // request, and a margin have passed.
 func (c *Context) Lapsed(at time.Time) string {
+	if c.lost != "" {
+		return c.lost
+	}
 	if c.calls > 0 && c.terms.Rules.Cold(at.Sub(c.last), c.terms.Life) {
 		return "the cache has lapsed"
 	}
@@ -131,7 +152,10 @@ func (c *Context) moment(turn int, cold string) schedule.Moment {
 	if c.terms.Life == price.Long && c.terms.Rules.LongTTL > 0 {
 		write = prices.Write1h
 	}
-	return schedule.Moment{Call: c.calls, Turn: turn, Prefix: c.terms.Prefix, Cold: cold, Prices: prices, Write: write, Account: c.account.Balance()}
+	return schedule.Moment{
+		Call: c.calls, Turn: turn, Prefix: c.terms.Prefix, Cold: cold, Prices: prices, Write: write, Account: c.account.Balance(),
+		Step: c.terms.Rules.Step, Least: c.terms.Rules.Minimum,
+	}
 }
 
 // charge keeps the account. The first epoch brings the recall tool in, and with

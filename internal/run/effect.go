@@ -60,12 +60,22 @@ func (l *Loop) recalled(c quire.Block, res tool.Result) error {
 		return nil
 	}
 	stamp, call, tokens := quire.Stamp{At: l.now()}, callID(l.calls), l.Step.count.Count(res.Text)
-	fault := quire.FaultRecord{Stamp: stamp, Call: call, Page: ref.Page, Lines: ref.Lines, From: from, Since: l.Step.since(ref.Page), Reread: tokens, Trips: 1}
+	fault := quire.FaultRecord{Stamp: stamp, Call: call, Page: ref.Page, Lines: ref.Lines, From: from, Since: l.Step.since(ref.Page), Reread: tokens, Trips: 1, Cost: l.errandCost(tokens)}
 	if err := l.Record.Record(quire.RecordFault, fault); err != nil {
 		return err
 	}
 	in := quire.PageInRecord{Stamp: stamp, Call: callID(l.calls + 1), How: quire.PageInFault, Page: ref.Page, Lines: ref.Lines, Tokens: tokens, Reason: "the model asked for it"}
 	return l.Record.Record(quire.RecordPageIn, in)
+}
+
+// errandCost is what a recall costs that brings tokens back, in the unit of the
+// account: a call that reads the prompt and says only that, and the answer, which
+// is written.
+func (l *Loop) errandCost(tokens int) float64 {
+	c := l.Step.Context()
+	m := c.Moment(max(l.turn-1, 0))
+	prompt := float64(c.Scheduler().Net() + c.Terms().Prefix)
+	return l.scale() * (prompt*m.Prices.Read + RecallOutput*m.Prices.Output + float64(tokens)*m.Write)
 }
 
 // since is how many calls ago a page lost its content, 0 where it did not.

@@ -42,21 +42,28 @@ type Loop struct {
 	Gate   Gate
 	Record Record
 	Head   assemble.Head    // of every call; its tools are those of Tools
+	Scale  float64          // tokens that the provider counts for one that is counted here, until it has reported some; 0: 1
 	Rounds int              // most calls of a turn, 0: no limit
 	Budget float64          // most that the session may cost, in the unit of the account's rates, 0: no limit; see [Loop.Bill]
 	Now    func() time.Time // the clock
 	Emit   func(Event)      // what happens, as it happens; nil: nobody looks
+	Warner Warner           // what has to be told between calls; nil: nothing
 
-	node  int
-	calls int
-	turn  int
-	bill  Bill
-	state string // the latest message of state, and how many epochs had begun
-	since int
-	again repeats
-	reply quire.Reply     // being restored
-	open  []quire.Block   // tool calls of the last answer that was restored, without those that have a result
-	uses  map[string]bool // ids of all tool calls
+	node    int
+	calls   int
+	turn    int
+	bill    Bill
+	state   string // the latest message of state, and how many epochs had begun
+	since   int
+	again   repeats
+	bound   bounds
+	planAt  time.Time       // when the last call was planned
+	sum     quire.Hash      // of the head of the last call
+	renewed bool            // the next call has another
+	more    SentRecord      // being restored: of the part that comes next
+	reply   quire.Reply     // being restored
+	open    []quire.Block   // tool calls of the last answer that was restored, without those that have a result
+	uses    map[string]bool // ids of all tool calls
 }
 
 // A Stop says why a turn ended.
@@ -142,15 +149,25 @@ func (l *Loop) Turn(ctx context.Context, words ...quire.Block) (Outcome, error) 
 		return Outcome{}, err
 	}
 	var out Outcome
+	widened := false
 	for {
 		if stop := l.limit(out.Rounds); stop != "" {
 			return l.close(ctx, out, stop)
+		}
+		if err := l.warn(ctx); err != nil {
+			return out, err
 		}
 		reply, err := l.call(ctx)
 		if err != nil {
 			return l.failed(out, err)
 		}
 		out.add(reply.Usage)
+		if reply.Stop == quire.StopWindow && !widened {
+			if widened, err = true, l.widen(); err != nil {
+				return out, err
+			}
+			continue
+		}
 		if done := l.judge(&out, reply); done {
 			return out, l.sync()
 		}
@@ -216,6 +233,18 @@ func toolCalls(r quire.Reply) (calls []quire.Block) {
 	return calls
 }
 
+// full tells a model whose answer the end of the window cut off that there is room
+// again.
+const full = "The context window was full and your last answer was cut off there. Older pages now stand as handles and cards, so there is room again. Go on where you stopped; what you said so far stands above."
+
+// widen makes room behind an answer that the end of the window cut off.
+func (l *Loop) widen() error {
+	if err := l.shrink(quire.CallTooLong, true); err != nil {
+		return err
+	}
+	return l.enter(quire.RoleUser, quire.Block{Part: quire.Part{Kind: quire.PartMachine, Origin: quire.OriginOwn, Text: full}})
+}
+
 // closing asks for the report when a limit is reached (design, section 5). The
 // call keeps its tools, so that its prefix stays; calls in its answer are not
 // run.
@@ -237,8 +266,9 @@ func (l *Loop) close(ctx context.Context, out Outcome, stop Stop) (Outcome, erro
 		}
 	}
 	var failed *quire.CallError
+	_, _, big := tooBig(err)
 	switch {
-	case errors.As(err, &failed):
+	case big, errors.As(err, &failed):
 		err = nil // the cut result stands
 	case ended(err):
 		out.Stop, err = StopAborted, nil
@@ -250,11 +280,12 @@ func (l *Loop) close(ctx context.Context, out Outcome, stop Stop) (Outcome, erro
 func (l *Loop) failed(out Outcome, err error) (Outcome, error) {
 	var call *quire.CallError
 	synced := l.sync()
+	_, _, big := tooBig(err)
 	switch {
 	case ended(err):
 		out.Stop, out.CutOff = StopAborted, "error"
 		return out, synced
-	case errors.As(err, &call):
+	case big, errors.As(err, &call):
 		out.Stop, out.CutOff, out.Err = StopFailed, "error", err
 		return out, synced
 	default:

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,13 +54,52 @@ func (m *scripted) Call(ctx context.Context, c quire.Call) iter.Seq2[quire.Delta
 type kept struct {
 	events  []quire.Event
 	records []string
+	all     []any // events and records in their order
 	synced  int
 }
 
-func (k *kept) Add(e quire.Event) error { k.events = append(k.events, e); return nil }
-func (k *kept) Record(kind string, _ any) error {
-	k.records = append(k.records, kind)
+func (k *kept) Add(e quire.Event) error {
+	k.events, k.all = append(k.events, e), append(k.all, e)
 	return nil
+}
+
+func (k *kept) Record(kind string, payload any) error {
+	line, err := json.Marshal(payload)
+	k.records, k.all = append(k.records, kind), append(k.all, quire.Record{Type: kind, Line: line})
+	return err
+}
+
+// record is the record of a number.
+func (k *kept) record(n int) (r quire.Record, ok bool) {
+	for _, one := range k.all {
+		if r, is := one.(quire.Record); is {
+			if n == 0 {
+				return r, true
+			}
+			n--
+		}
+	}
+	return r, false
+}
+
+// restore goes on with what was kept in another loop.
+func (k *kept) restore(t *testing.T, l *Loop) {
+	t.Helper()
+	for _, one := range k.all {
+		var err error
+		switch one := one.(type) {
+		case quire.Event:
+			err = l.Restore(one, l.Head)
+		case quire.Record:
+			err = l.Recorded(one)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.Restored(); err != nil {
+		t.Fatal(err)
+	}
 }
 func (k *kept) Sync(context.Context) error { k.synced = len(k.events); return nil }
 
@@ -154,7 +194,7 @@ func TestDeniedCallsComeBack(t *testing.T) {
 	}
 }
 
-// failures.md A40, A43: at the round limit there is one closing call with the
+// failures.md A36, A40, A43: at the round limit there is one closing call with the
 // same bytes in front, calls in its answer are not run but answered, and the
 // outcome says that it was cut off.
 func TestRoundLimitClosesOnce(t *testing.T) {
@@ -167,6 +207,12 @@ func TestRoundLimitClosesOnce(t *testing.T) {
 		t.Fatalf("%+v, %v", out, err)
 	}
 	last := m.calls[3]
+	before, after := m.calls[2].Messages, last.Messages
+	for i, b := range before {
+		if a, _ := json.Marshal(unmarked(after[i], len(b.Blocks))); string(a) != marshal(t, unmarked(b, len(b.Blocks))) {
+			t.Errorf("message %d of the closing call is another", i)
+		}
+	}
 	if len(last.Tools) != len(m.calls[0].Tools) || !strings.Contains(fmt.Sprint(last.Messages), "Write the final report") {
 		t.Error("the closing call is not the call before with a request for the report")
 	}
@@ -182,6 +228,68 @@ func TestRoundLimitClosesOnce(t *testing.T) {
 	}
 }
 
+// unmarked is a message up to a block, without its marks for the cache.
+func unmarked(m quire.Message, blocks int) quire.Message {
+	m.Blocks = slices.Clone(m.Blocks[:blocks])
+	for i := range m.Blocks {
+		m.Blocks[i].Cache = quire.MarkNone
+	}
+	return m
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// failures.md B20: usage and account of a call are durable before anything comes
+// of its answer, so that a crash loses none.
+func TestUsageIsRecordedAsItHappens(t *testing.T) {
+	var k *kept
+	l, m, k := newLoop(t, func(n int, _ quire.Call) ([]quire.Block, error) {
+		if n < 4 {
+			return []quire.Block{use(fmt.Sprint("u", n), "look", fmt.Sprintf(`{"path":"%d"}`, n))}, nil
+		}
+		return says("done"), nil
+	})
+	metered := func(events []quire.Event) (n int) {
+		for _, e := range events {
+			if _, ok := e.(quire.Metered); ok {
+				n++
+			}
+		}
+		return n
+	}
+	l.Tools = append(l.Tools, tool.New("look", "Looks.", func(pathArgs) tool.Want { return tool.Want{} }, func(context.Context, pathArgs) (tool.Result, error) {
+		if n := metered(k.events[:k.synced]); n != len(m.calls) {
+			t.Errorf("after %d calls the usage of %d is durable", len(m.calls), n)
+		}
+		return tool.Result{Text: "seen"}, nil
+	}))
+	if _, err := l.Turn(t.Context(), ask("go")); err != nil {
+		t.Fatal(err)
+	}
+	accounts := 0
+	for i, kind := range k.records {
+		if kind == quire.RecordAccount {
+			accounts++
+			var a quire.AccountRecord
+			if r, ok := k.record(i); !ok || json.Unmarshal(r.Line, &a) != nil || a.Live <= 0 || a.Call != callID(accounts) {
+				t.Errorf("the account of call %d is %+v", accounts, a)
+			}
+		}
+	}
+	if accounts != 4 || metered(k.events) != 4 {
+		t.Errorf("%d accounts and %d usages of 4 calls", accounts, metered(k.events))
+	}
+}
+
+// Check D12: the same call four times in a row with the same result is stopped, and
+// the model is told to change direction.
 func TestRepeatedCallsAreStopped(t *testing.T) {
 	l, m, _ := newLoop(t, func(n int, c quire.Call) ([]quire.Block, error) {
 		if strings.Contains(results(c)[fmt.Sprintf("u%d", n-1)], "in a row") {
@@ -206,7 +314,7 @@ func TestInterruptLeavesPairs(t *testing.T) {
 		}
 		return says("here I am"), nil
 	})
-	l.Tools = append(l.Tools, tool.New("stop", "Stops.", func(struct{}) tool.Want { return tool.Want{} }, func(context.Context, struct{}) (tool.Result, error) {
+	l.Tools = append(l.Tools, tool.New("stop", "Stops.", func(struct{}) tool.Want { return tool.Want{Serial: true} }, func(context.Context, struct{}) (tool.Result, error) {
 		cancel()
 		return tool.Result{Text: "stopping"}, nil
 	}))
@@ -288,14 +396,7 @@ func TestRestoredSessionGoesOnTheSame(t *testing.T) {
 		}
 	}
 	second, m2, _ := newLoop(t, answer)
-	for _, e := range k.events {
-		if err := second.Restore(e, second.Head); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := second.Restored(); err != nil {
-		t.Fatal(err)
-	}
+	k.restore(t, second)
 	second.Now = first.Now
 	m2.calls = make([]quire.Call, len(m1.calls))
 	for _, l := range []*Loop{first, second} {

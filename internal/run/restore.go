@@ -10,9 +10,9 @@ import (
 
 // Restore takes the events of a session that was recorded before, in their
 // order, so that the loop goes on where it ended: each call is planned again
-// from what was known then, and none is made. Thinking is not restored, since
-// what binds it is not in the record. The head is that of all these calls.
-// After the last event comes [Loop.Restored].
+// from what was known then, and none is made. The head is that of all these
+// calls. The records between them go to [Loop.Recorded], in their place. After
+// the last event comes [Loop.Restored].
 func (l *Loop) Restore(e quire.Event, head assemble.Head) error {
 	switch e := e.(type) {
 	case quire.Entered:
@@ -20,14 +20,12 @@ func (l *Loop) Restore(e quire.Event, head assemble.Head) error {
 		l.entered(e)
 	case quire.Called:
 		l.settle()
+		_, _, err := l.Step.Plan(e.At, l.headed(head))
 		l.calls++
-		_, _, err := l.Step.Plan(e.At, head)
 		return err
 	case quire.Answered:
 		l.node = e.Node + 1
-		if e.Part.Kind != quire.PartThinking {
-			l.reply.Blocks = append(l.reply.Blocks, quire.Block{Part: e.Part})
-		}
+		l.reply.Blocks = append(l.reply.Blocks, l.block(e.Node, e.Part))
 	case quire.Metered:
 		l.reply.Usage = e.Usage
 	}
@@ -45,7 +43,7 @@ func (l *Loop) entered(e quire.Entered) {
 	l.open = slices.DeleteFunc(l.open, func(c quire.Block) bool {
 		return e.Part.Kind == quire.PartToolResult && c.ToolUse == e.Part.ToolUse
 	})
-	l.Step.Enter(roleOf(e.Part), quire.Block{Part: e.Part})
+	l.Step.Enter(roleOf(e.Part), l.block(e.Node, e.Part))
 }
 
 // settle enters the answer that was restored.

@@ -24,7 +24,10 @@ type Step struct {
 	texts  *texts
 	ledger *ledger.Ledger
 	cutter Cutter
+	asSent bool // what enters was sent as it is
 	refs   references
+	names  *Foresight
+	asked  map[string]int // by the id of a tool call: the call whose answer asked for it
 	count  Counter
 	calls  int
 	turn   int
@@ -58,29 +61,41 @@ type Parts struct {
 
 // NewStep begins a session.
 func NewStep(p Parts) *Step {
+	refs := newReferences()
 	l := &ledger.Ledger{Mask: p.Mask}
 	t := newTexts(p.Count, p.Maker, l)
 	return &Step{
 		ctx: NewContext(p.Terms, folded{t}), asm: assemble.New(shown{t}, p.Frame),
-		texts: t, ledger: l, cutter: p.Cut, refs: newReferences(), count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model, went: map[quire.PageNumber]int{},
+		texts: t, ledger: l, cutter: p.Cut, refs: refs, names: NewForesight(refs.index), asked: map[string]int{}, count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model, went: map[quire.PageNumber]int{},
 	}
 }
 
 // Enter takes blocks that enter from outside, in their order: the user's words,
-// results of tools, what a machine added. A user message begins a turn.
+// results of tools, what a machine added. A user message begins a turn,
+// unless nothing lies between it and the one before.
 func (s *Step) Enter(role quire.Role, blocks ...quire.Block) {
 	for _, b := range blocks {
 		if b.Kind == quire.PartUser {
-			s.turn++
+			s.ctx.Foresee(s.names.Hints(schedule.ByUser, []string{b.Text}))
 		}
 		s.enter(assemble.Piece{Block: b, Role: role}, -1)
 	}
 }
 
+// AsSent says whether what enters from here on was sent to the model as it is, by
+// others: then it is admitted in full, whatever its size.
+func (s *Step) AsSent(on bool) { s.asSent = on }
+
 // Plan makes the next call, which starts at a time. The head says what the call
 // has besides the stream; its notices are appended behind it.
 func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan, error) {
-	cold := s.ctx.Lapsed(at)
+	return s.PlanAs(at, s.ctx.Lapsed(at), func(schedule.Plan) assemble.Head { return head })
+}
+
+// PlanAs is Plan for a caller that knows itself why nothing of the stream is in
+// the cache, "" while it may be, and whose head depends on the plan. A call that
+// is refused was planned all the same: what is asked next is another one.
+func (s *Step) PlanAs(at time.Time, cold string, head func(schedule.Plan) assemble.Head) (quire.Call, schedule.Plan, error) {
 	s.warm = s.calls > 0 && cold == ""
 	plan := s.ctx.Plan(at, max(s.turn, 0), cold)
 	if plan.Notice >= 0 {
@@ -91,11 +106,11 @@ func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan
 			delete(s.went, d.Page)
 		}
 	}
-	call, err := s.asm.Assemble(plan, head)
-	if err != nil {
-		return quire.Call{}, plan, fmt.Errorf("call %d: %w", s.calls, err)
-	}
+	call, err := s.asm.Assemble(plan, head(plan))
 	s.calls++
+	if err != nil {
+		return quire.Call{}, plan, fmt.Errorf("call %d: %w", s.calls-1, err)
+	}
 	return call, plan, nil
 }
 
@@ -119,7 +134,11 @@ func (s *Step) Answer(r quire.Reply) {
 	if errand(r.Blocks) {
 		s.ctx.Errand()
 	}
+	s.ctx.Foresee(s.names.Hints(schedule.ByModel, said(r.Blocks)))
 	for _, b := range r.Blocks {
+		if b.Kind == quire.PartToolCall {
+			s.asked[b.ToolUse] = by
+		}
 		s.enter(assemble.Piece{Block: b, Role: quire.RoleAssistant, Response: fmt.Sprintf("%d", by)}, by)
 	}
 	if s.warm && missed(r.Usage) {
@@ -163,6 +182,7 @@ func missed(u quire.Usage) bool {
 func (s *Step) enter(p assemble.Piece, by int) {
 	pages := s.cutter.Cut(p.Part, s.calls)
 	s.ledger.Add(&p.Part, pages)
+	s.turn = s.ledger.Last()
 	s.ledger.Judge(s.fates.Add("", s.node, &p.Part, pages))
 	s.node++
 	h := held{piece: p, tokens: s.tokens(&p.Block)}
@@ -176,6 +196,9 @@ func (s *Step) enter(p assemble.Piece, by int) {
 	h.piece.Page = h.page.Number
 	s.texts.blocks = append(s.texts.blocks, h)
 	b := schedule.Block{Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil}
+	if call, ok := s.asked[p.ToolUse]; ok && by < 0 && p.ToolUse != "" {
+		b.Answers = call + 1
+	}
 	if len(pages) == 0 && p.Kind != quire.PartThinking {
 		s.ctx.Add(b)
 		return
@@ -190,9 +213,13 @@ func (s *Step) index(p *assemble.Piece, pg *quire.Page) {
 	case p.Kind == quire.PartToolCall && pg.Kind == quire.PageWritten:
 		for _, text := range page.Texts(p.Text) {
 			s.refs.add(text, pg.Number, pg.Kind)
+			s.names.Add(pg, text)
 		}
 	case p.Kind != quire.PartToolCall && p.Kind != quire.PartThinking:
 		s.refs.add(p.Text, pg.Number, pg.Kind)
+		if p.Role != quire.RoleAssistant {
+			s.names.Add(pg, p.Text)
+		}
 	}
 }
 

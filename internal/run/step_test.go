@@ -3,6 +3,7 @@ package run
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,9 +17,11 @@ import (
 	"github.com/quire-agent/quire/internal/token"
 )
 
+var oneCounter = sync.OnceValues(token.NewCounter)
+
 func newTestStep(t *testing.T, set schedule.Settings) (*Step, assemble.Head) {
 	t.Helper()
-	counter, err := token.NewCounter()
+	counter, err := oneCounter()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,20 +116,27 @@ func (t *texts) text(s schedule.Span) string {
 	if text, ok := t.folds[s]; ok {
 		return text
 	}
+	text := FoldText(t.ledger, s, t.count.Count)
+	t.folds[s] = text
+	return text
+}
+
+// FoldText is the text that stands for a span: which turns and pages it is, and as
+// many of their cards as have room, the youngest first.
+func FoldText(l *ledger.Ledger, s schedule.Span, count func(string) int) string {
 	text := fmt.Sprintf("[%v–%v, turns %d to %d: recall reads them]", s.FirstPage, s.LastPage, s.First+1, s.Last+1)
 	budget, lines := foldBudget, 0
 	if s.Last > s.First {
 		budget = foldTogether
 	}
 	for turn := s.Last; turn >= s.First && lines < budget; turn-- {
-		card := t.ledger.TurnCard(turn, budget-lines, t.count.Count)
+		card := l.TurnCard(turn, budget-lines, count)
 		if card == "" {
 			break
 		}
-		lines += t.count.Count(card)
+		lines += count(card)
 		text += "\n" + card
 	}
-	t.folds[s] = text
 	return text
 }
 

@@ -34,7 +34,7 @@ func Properties() []Property {
 // Blind makes the table that [Fit.Table] would make if nothing were known of
 // one property. It serves to show what the property is worth.
 func (f *Fit) Blind(p Property, version string) *Table {
-	merged := &Fit{trials: map[Case]*outcome{}}
+	merged := &Fit{trials: map[Case]*outcome{}, hints: f.hints}
 	for c, o := range f.trials {
 		merged.add(c.without(p), o)
 	}

@@ -10,7 +10,11 @@ type Block struct {
 	Call   int            // the first call whose prompt holds it, from 0
 	By     int            // the call that produced it, -1 for what entered from outside
 	Turn   int            // from 0
-	Fixed  bool           // it keeps its form whatever happens: what the provider binds, opaque items, loaded tool schemas
+
+	// Answers says, of a tool result, the response that asked for it: 1 more than
+	// the call that gave it. 0: that of the call on the same page.
+	Answers int
+	Fixed   bool // it keeps its form whatever happens: what the provider binds, opaque items, loaded tool schemas
 }
 
 // A Placed is a block of a stream in the form in which it stands.
@@ -18,6 +22,7 @@ type Placed struct {
 	Block  int // its number in the order of entering, from 0; -1 where Span is set
 	Form   quire.Rendition
 	Tokens int  // in this form
+	Again  bool // it is shown once more, behind blocks that entered later
 	Span   Span // a fold stands here in the place of these turns
 }
 

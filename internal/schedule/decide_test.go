@@ -48,6 +48,40 @@ func TestOver(t *testing.T) {
 	}
 }
 
+// A free epoch that frees 100 tokens begins only where no later call can be dearer
+// for it, however its cache rounds.
+func TestAFreeEpochLightensEachCall(t *testing.T) {
+	for _, c := range []struct {
+		name                        string
+		notice, prefix, step, least int
+		read, write                 float64
+		want                        bool
+	}{
+		{"it brings nothing in", 0, 0, 0, 0, .1, 1, true},
+		{"it brings in less", 99, 0, 0, 0, .1, 1, true},
+		{"it brings in as much", 100, 0, 0, 0, .1, 1, false},
+		{"a step of one token", 0, 0, 1, 0, .1, 1, true},
+		{"a step as large as what reading it costs", 0, 0, 26, 0, .2, 1, true},
+		{"a step that is larger", 0, 0, 27, 0, .2, 1, false},
+		{"reading costs as much as writing", 0, 0, 64, 0, 1, 1, true},
+		{"reading costs more", 0, 0, 64, 0, 2, 1, true},
+		{"reading is free, in steps", 0, 0, 64, 0, 0, 1, false},
+		{"reading is free", 0, 0, 0, 0, 0, 1, true},
+		{"too short before", 0, 10, 0, 112, .1, 1, true},
+		{"too short after it", 0, 10, 0, 111, .1, 1, false},
+		{"just long enough after it", 0, 10, 0, 11, .1, 1, true},
+		{"a token short after it", 0, 10, 0, 12, .1, 1, false},
+	} {
+		s := plain(Settings{Notice: c.notice}, 1)
+		s.Enter(Block{Page: quire.Page{Number: 1}, Part: quire.PartText, Tokens: 101, Call: 1, By: 0})
+		now := Moment{Call: 9, Prefix: c.prefix, Step: c.step, Least: c.least, Prices: price.Prices{Read: c.read}, Write: c.write}
+		s.free(now)
+		if got := s.plan.kind == quire.EpochFree && s.net == 1; got != c.want || !got && s.net != 101 {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
 func TestBound(t *testing.T) {
 	for _, c := range []struct{ budget, window, want int }{
 		{0, 0, 0}, {0, 200, 200}, {-1, 200, 200}, {100, 0, 100}, {100, 200, 100}, {300, 200, 200}, {200, 200, 200},
@@ -117,7 +151,7 @@ func TestOnePassFoldsByEight(t *testing.T) {
 		s.Enter(Block{Page: quire.Page{Number: quire.PageNumber(len(s.blocks) + 1)}, Part: quire.PartToolResult, Tokens: 5, Call: 12, By: 11, Turn: 14})
 	}
 	now.Call = 12
-	s.foldBefore(now, now.Turn-1, true)
+	s.foldBefore(now, now.Turn-1, s.staying(now, true, now.Turn-1))
 	want := []string{
 		"[turns 3-10, b0-b15, p1-p16, level 2, 20 tokens]", "[turns 11-12, b16-b19, p17-p20, level 2, 20 tokens]",
 		"b20", "b21", "b22", "b23", "b24", "b25", "b26",
@@ -146,7 +180,7 @@ func TestFoldsHoldWhatIsOfNoPage(t *testing.T) {
 		t.Fatalf("got %v with %d decisions", got, len(s.plan.decisions))
 	}
 	s.cut(1)
-	s.foldBefore(now, 9, true)
+	s.foldBefore(now, 9, s.staying(now, true, now.Turn-1))
 	if got := spans(s); !slices.Equal(got, want[:1]) {
 		t.Fatalf("got %v", got)
 	}
@@ -347,7 +381,7 @@ func TestAResponseStaysAsAWhole(t *testing.T) {
 		s.Enter(Block{Page: p, Part: quire.PartToolResult, Tokens: 5, By: -1})
 	}
 	s.Pin(2, 0)
-	stays := s.staying(Moment{Call: 9, Turn: 9}, true)
+	stays := s.staying(Moment{Call: 9, Turn: 9}, true, 8)
 	if !stays[0] || stays[1] || !stays[2] || !stays[3] || !stays[4] {
 		t.Fatalf("%v stay", stays)
 	}

@@ -25,9 +25,9 @@ const ownWords = 3
 // costs more than missing them would. Once
 // something changed no thinking stays behind it, wherever it stands (I3).
 func (s *Scheduler) demote(now Moment, from int) {
-	keep, first := s.protected(now), len(s.stream)
-	for i := from; i < keep; i++ {
-		if v := s.judge(i, now); v.goes {
+	guard, first := s.guard(now), len(s.stream)
+	for i := from; i < guard.from; i++ {
+		if v := s.judge(i, now); v.goes && !guard.has(i) {
 			s.lower(i, v)
 			first = min(first, i)
 		}
@@ -46,8 +46,9 @@ func (s *Scheduler) squeeze(now Moment, target int) bool {
 		v     verdict
 	}
 	var list []candidate
-	for i := range s.protected(now) {
-		if v := s.judge(i, now); v.carry > 0 && (v.goes || v.miss > 0) {
+	guard := s.guard(now)
+	for i := range guard.from {
+		if v := s.judge(i, now); v.carry > 0 && (v.goes || v.miss > 0) && !guard.has(i) {
 			list = append(list, candidate{i, v})
 		}
 	}
@@ -89,8 +90,8 @@ func (s *Scheduler) judge(i int, now Moment) verdict {
 		return verdict{}
 	}
 	b := &s.blocks[p.Block]
-	to := lowest(b)
-	if b.Fixed || s.unseen(i, now.Call) || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
+	to := s.lowestAt(i)
+	if b.Fixed || s.unseen(i, now.Call) || s.fetched(p, now.Call) || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
 		return verdict{}
 	}
 	v := verdict{to: to, tokens: s.size(p.Block, to)}
@@ -132,6 +133,30 @@ func (s *Scheduler) compare(v *verdict, p Placed, now Moment, gain float64, n in
 	v.chance, v.strict, v.miss = wide, strict, fault
 	v.goes = gain > loss
 	v.reason = fmt.Sprintf("%s, unused for %d calls: needed within %d calls with %.1f %%, and %d tokens to carry", c.Kind, c.Idle, n, 100*wide, p.Tokens)
+}
+
+// thrash is for how many calls what was asked for again stays, unless its turn is
+// folded: within so few a second going is thrash (evaluation document, section 3).
+const thrash = 10
+
+// fetched reports whether the model asked for a page not long ago, and it stands
+// for that.
+func (s *Scheduler) fetched(p Placed, call int) bool {
+	if !p.Again {
+		return false
+	}
+	u := s.pages[s.blocks[p.Block].Page.Number]
+	return u != nil && u.missed > 0 && call-u.missed <= thrash
+}
+
+// lowestAt is the form that the block at a place takes when it goes. What was
+// shown again leaves nothing: its first place, or the card of its turn, names it.
+func (s *Scheduler) lowestAt(i int) quire.Rendition {
+	p, to := s.stream[i], quire.RenditionAbsent
+	if low := lowest(&s.blocks[p.Block]); !p.Again || low == quire.RenditionFull {
+		to = low
+	}
+	return to
 }
 
 // lowest is the form that a block takes when it goes. Of what the model said a
@@ -204,13 +229,14 @@ func (s *Scheduler) forgetThinking(first int) {
 
 // sweep takes out what shows nothing, from place first on.
 func (s *Scheduler) sweep(first int) {
-	n := first
+	n, again := first, false
 	for i := first; i < len(s.stream); i++ {
 		p := s.stream[i]
 		if p.Form == quire.RenditionAbsent {
 			if s.at[p.Block] == i {
-				s.at[p.Block] = -1
+				s.at[p.Block] = nowhere
 			}
+			again = again || p.Again
 			continue
 		}
 		if p.Block >= 0 && s.at[p.Block] == i {
@@ -221,4 +247,16 @@ func (s *Scheduler) sweep(first int) {
 	}
 	s.stream = s.stream[:n]
 	s.dirty = min(s.dirty, first)
+	if again { // the first place of a page that was shown again counts once more
+		s.locate()
+	}
+}
+
+// locate finds the places of all blocks that stand.
+func (s *Scheduler) locate() {
+	for i, p := range s.stream {
+		if p.Block >= 0 {
+			s.at[p.Block] = i
+		}
+	}
 }

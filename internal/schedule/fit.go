@@ -10,6 +10,7 @@ import (
 // The zero Fit is ready. It is not safe for concurrent use.
 type Fit struct {
 	trials map[Case]*outcome
+	hints  map[Glimpse]*outcome
 }
 
 type outcome struct{ trials, strict, wide float64 }
@@ -42,6 +43,12 @@ func (f *Fit) Join(o *Fit) {
 	}
 	for c, n := range o.trials {
 		f.add(c, n)
+	}
+	if f.hints == nil {
+		f.hints = map[Glimpse]*outcome{}
+	}
+	for g, n := range o.hints {
+		f.hint(g, n)
 	}
 }
 
@@ -82,6 +89,8 @@ func (f *Fit) Table(version string) *Table {
 		Version: version,
 		Strict:  solve(cells, func(o *outcome) float64 { return o.strict }),
 		Wide:    solve(cells, func(o *outcome) float64 { return o.wide }),
+
+		Foresight: f.foresight(),
 	}
 }
 

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"math"
 
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -23,18 +24,32 @@ const foldTurns = 8
 // pages that hold no content any more, and with all also those that do. The
 // turn at hand and the one before it stay; so do the user's newest words, what
 // is pinned, and what keeps its form.
-func (s *Scheduler) fold(now Moment, all bool) { s.foldBefore(now, now.Turn-1, all) }
+func (s *Scheduler) fold(now Moment, all bool) {
+	s.foldBefore(now, now.Turn-1, s.staying(now, all, now.Turn-1))
+}
 
 // foldTurn folds what no call needs to see also of the turn at hand and of the
 // one before it: a loop may be longer than a window.
-func (s *Scheduler) foldTurn(now Moment) { s.foldBefore(now, now.Turn+1, true) }
+func (s *Scheduler) foldTurn(now Moment) {
+	s.foldBefore(now, now.Turn+1, s.staying(now, true, now.Turn-1))
+}
 
-func (s *Scheduler) foldBefore(now Moment, before int, all bool) {
-	stays := s.staying(now, all)
-	keep, first := s.protected(now), len(s.stream)
+// foldWords folds all but the words of the turn at hand: where those of the one
+// before it alone are more than the window, no call could be made any more.
+func (s *Scheduler) foldWords(now Moment) {
+	s.foldBefore(now, now.Turn+1, s.staying(now, true, now.Turn))
+}
+
+func (s *Scheduler) foldBefore(now Moment, before int, stays map[int]bool) {
+	keep, first := s.guard(now).from, len(s.stream)
 	out := make([]Placed, 0, len(s.stream))
 	i := 0
 	for i < keep && s.turnOf(i) < before {
+		if s.stays(i, stays) {
+			out = append(out, s.stream[i])
+			i++
+			continue
+		}
 		end := s.runEnd(i, keep, before, stays)
 		kept, changed := s.foldRun(i, end)
 		if changed {
@@ -61,12 +76,9 @@ func (s *Scheduler) turnOf(i int) int {
 	return s.blocks[s.stream[i].Block].Turn
 }
 
-// runEnd is the place behind the run that begins at i: one block that stays, or
-// blocks and cards of neighbouring turns that one card can stand for.
+// runEnd is the place behind the run that begins at i: blocks and cards of
+// neighbouring turns that one card can stand for.
 func (s *Scheduler) runEnd(i, keep, before int, stays map[int]bool) int {
-	if s.stays(i, stays) {
-		return i + 1
-	}
 	end := i + 1
 	for end < keep && !s.stays(end, stays) && s.turnOf(end) < min(before, s.turnOf(i)+foldTurns) {
 		end++
@@ -82,7 +94,7 @@ func (s *Scheduler) stays(i int, stays map[int]bool) bool {
 // foldRun is what remains of a run: a card where that is shorter.
 func (s *Scheduler) foldRun(from, to int) (kept []Placed, changed bool) {
 	old := s.stream[from:to]
-	if len(old) < 2 {
+	if len(old) == 1 && (old[0].Block < 0 || s.blocks[old[0].Block].Part != quire.PartUser) {
 		return old, false
 	}
 	span := Span{First: -1, FirstBlock: -1, Level: 1}
@@ -139,55 +151,53 @@ func (s *Scheduler) note(old []Placed) {
 	}
 }
 
-// staying marks the blocks that a fold leaves: the user's own words, those of the
-// last two turns and the newest others up to their share of the bound, pinned
+// staying marks the blocks that a fold leaves: the user's own words from a turn on,
+// and where that is not the one at hand the newest others up to their share of the bound, pinned
 // pages, fixed blocks, what is protected, and unless all go the pages of which a block still holds content.
 // Of a response with its results all stays or all goes (I2).
-func (s *Scheduler) staying(now Moment, all bool) map[int]bool {
-	out, units, unitOf := map[int]bool{}, map[int]bool{}, s.units()
-	room, keep := int(s.set.User*budgetShare*float64(s.bound())), s.protected(now)
+func (s *Scheduler) staying(now Moment, all bool, words int) map[int]bool {
+	out, units := map[int]bool{}, map[int]bool{}
+	room, guard := int(s.set.User*budgetShare*float64(s.bound())), s.guard(now)
 	for i := len(s.stream) - 1; i >= 0; i-- {
 		p := s.stream[i]
 		if p.Block < 0 {
 			continue
 		}
 		b := &s.blocks[p.Block]
-		words := b.Part == quire.PartUser
-		if words && (p.Tokens <= room || b.Turn >= now.Turn-1) {
+		said := b.Part == quire.PartUser
+		if said && (p.Tokens <= room && words < now.Turn || b.Turn >= words) {
 			room -= p.Tokens
 			out[p.Block] = true
 		}
-		held := !all && !words && p.Form.Resident() && b.Page.Number > 0
-		if i >= keep || held || b.Fixed || s.pinned(b.Page.Number, now.Call) {
+		held := !all && !said && p.Form.Resident() && b.Page.Number > 0
+		if guard.has(i) || held || b.Fixed || s.pinned(b.Page.Number, now.Call) {
 			out[p.Block] = true
-			units[unitOf(b)] = true
+			units[s.units[p.Block]] = true
 		}
 	}
 	for _, p := range s.stream {
-		if p.Block >= 0 && units[unitOf(&s.blocks[p.Block])] {
+		if p.Block >= 0 && units[s.units[p.Block]] {
 			out[p.Block] = true
 		}
 	}
 	return out
 }
 
-// units tells which response a block belongs to, by the call that gave it; a
+// unitOf is the response that a block belongs to, by the call that gave it; a
 // result belongs to the response that made its call. What belongs to none has a
-// number below zero of its own.
-func (s *Scheduler) units() func(*Block) int {
-	by := map[quire.PageNumber]int{}
-	for _, p := range s.stream {
-		if p.Block >= 0 && s.blocks[p.Block].Part == quire.PartToolCall {
-			by[s.blocks[p.Block].Page.Number] = s.blocks[p.Block].By
-		}
-	}
-	return func(b *Block) int {
-		if n, ok := by[b.Page.Number]; ok && b.Page.Number > 0 {
-			return n
-		}
-		if b.By >= 0 {
-			return b.By
-		}
+// number below zero: one for each page, and one for each block that has no page.
+func (s *Scheduler) unitOf(n int, b *Block) int {
+	u := s.pages[b.Page.Number]
+	switch {
+	case b.Answers > 0:
+		return b.Answers - 1
+	case b.By >= 0:
+		return b.By
+	case b.Page.Number == 0:
+		return math.MinInt + n
+	case u.asked >= 0:
+		return u.asked
+	default:
 		return -1 - int(b.Page.Number)
 	}
 }
@@ -208,15 +218,11 @@ func (s *Scheduler) bound() int {
 func (s *Scheduler) adopt(out []Placed, first int) {
 	for _, p := range s.stream {
 		if p.Block >= 0 {
-			s.at[p.Block] = -1
+			s.at[p.Block] = nowhere
 		}
 	}
 	s.stream = out
-	for i, p := range s.stream {
-		if p.Block >= 0 {
-			s.at[p.Block] = i
-		}
-	}
+	s.locate()
 	s.dirty = min(s.dirty, first)
 }
 

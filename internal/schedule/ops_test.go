@@ -3,6 +3,7 @@ package schedule
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -34,7 +35,7 @@ func (x *busy) mark(t *rapid.T) {
 			delete(x.pins, page)
 		}
 	case 3, 4, 5:
-		if x.s.Lowered(n) && x.s.Block(n).Page.Number > 0 {
+		if x.s.Away(n) && x.s.Block(n).Page.Number > 0 {
 			x.s.PageIn(n)
 		}
 	case 6:
@@ -80,6 +81,10 @@ func (x *busy) step(t *rapid.T) {
 		x.user(rapid.IntRange(1, 600).Draw(t, "words"))
 	}
 	x.grown()
+	for range rapid.IntRange(0, 2).Draw(t, "hints") {
+		sign := Sign{By: Speaker(rapid.IntRange(0, int(speakers)-1).Draw(t, "by")), What: What(rapid.IntRange(0, int(whats)-1).Draw(t, "what"))}
+		x.s.Foresee([]Hint{{Page: quire.PageNumber(rapid.IntRange(1, int(x.page)+1).Draw(t, "hinted")), Sign: sign}})
+	}
 	for range rapid.IntRange(0, 2).Draw(t, "marks") {
 		x.mark(t)
 	}
@@ -101,14 +106,18 @@ func (x *busy) follow(t *rapid.T, was []Placed) {
 	if p.Keep > len(x.stream) || !slices.Equal(x.stream[:p.Keep], x.s.stream[:p.Keep]) {
 		t.Fatalf("call %d: what it keeps is not what stood (I1)", x.call)
 	}
+	foreseen := 0
+	for _, f := range p.Foreseen {
+		foreseen += f.Tokens
+	}
 	x.stream = append(x.stream[:p.Keep:p.Keep], p.Placed...)
 	if !slices.Equal(x.stream, x.s.stream) || sizeOf(x.stream) != p.After {
 		t.Fatalf("call %d: the plan does not lead to the stream", x.call)
 	}
-	if p.Kind == "" && !slices.Equal(was, x.stream) {
+	if n := len(x.stream) - len(p.Foreseen); p.Kind == "" && !slices.Equal(was, x.stream[:n]) {
 		t.Fatalf("call %d: forms changed, and no epoch says so", x.call)
 	}
-	if p.Kind != "" && p.Kind != quire.EpochUndo && p.After >= p.Before+x.s.set.Notice && p.Reason != "the session was rewound" && x.s.undo == 0 && !undid(p) {
+	if p.Kind != "" && p.Kind != quire.EpochUndo && p.After-foreseen >= p.Before+x.s.set.Notice && !strings.HasPrefix(p.Reason, "the session was rewound") && x.s.undo == 0 && !undid(p) {
 		t.Fatalf("call %d: an epoch (%s) made %d tokens of %d", x.call, p.Reason, p.After, p.Before)
 	}
 	x.standing(t)
@@ -163,7 +172,7 @@ func (x *busy) pairs(t *rapid.T, was []Placed) {
 		b := x.s.Block(q.Block)
 		two := stands[b.Page.Number]
 		two[0] = two[0] || b.Part == quire.PartToolCall
-		two[1] = two[1] || (b.Part == quire.PartToolResult || b.Part == quire.PartImage) && !x.s.again[q.Block] // a copy is shown by itself
+		two[1] = two[1] || (b.Part == quire.PartToolResult || b.Part == quire.PartImage) && !q.Again // a copy is shown by itself
 		stands[b.Page.Number] = two
 	}
 	for i := range x.s.blocks {
@@ -180,8 +189,11 @@ func (x *busy) afford(t *rapid.T, first bool, paged []int) {
 	if x.plan.Kind != quire.EpochPaid {
 		return
 	}
-	tokens := 0
-	for i, q := range x.plan.Placed {
+	tokens, foreseen := 0, 0
+	for _, f := range x.plan.Foreseen {
+		foreseen += f.Tokens
+	}
+	for i, q := range x.plan.Placed[:len(x.plan.Placed)-len(x.plan.Foreseen)] {
 		copied := q.Block >= 0 && slices.Contains(paged, q.Block) && x.s.at[q.Block] == i+x.plan.Keep
 		if q.Block < 0 || x.s.Block(q.Block).Call < x.call && !copied {
 			tokens += q.Tokens
@@ -190,7 +202,7 @@ func (x *busy) afford(t *rapid.T, first bool, paged []int) {
 	if first {
 		tokens += x.now.Prefix
 	}
-	if cost := 1.15 * float64(tokens); cost > x.now.Account+1e-6 || cost > x.plan.Price+1e-6 {
+	if cost := 1.15 * float64(tokens); cost+1.25*float64(foreseen) > x.now.Account+1e-6 || cost > x.plan.Price+1e-6 {
 		t.Fatalf("call %d: an epoch costs %.0f, says %.0f, and the account has %.0f", x.call, cost, x.plan.Price, x.now.Account)
 	}
 }
@@ -227,8 +239,11 @@ func TestPinsHold(t *testing.T) {
 // bruteCut is the best cut by trying each of them alone.
 func bruteCut(s *Scheduler, now Moment) (cut int, price, saves float64) {
 	verdicts := make([]verdict, len(s.stream))
-	for i := range s.protected(now) {
-		verdicts[i] = s.judge(i, now)
+	guard := s.guard(now)
+	for i := range guard.from {
+		if !guard.has(i) {
+			verdicts[i] = s.judge(i, now)
+		}
 	}
 	cut = -1
 	for at := len(s.stream) - 1; at >= 0; at-- {

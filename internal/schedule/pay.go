@@ -36,12 +36,12 @@ func (s *Scheduler) turned(now Moment) bool {
 // bestCut walks from the tail to the head. A cut costs writing what stays
 // behind it instead of reading it. cut is -1 where none pays.
 func (s *Scheduler) bestCut(now Moment) (cut int, price, saves float64) {
-	keep := s.protected(now)
+	guard := s.guard(now)
 	gain, stays, best := 0.0, 0.0, 0.0
 	cut = -1
 	for i := len(s.stream) - 1; i >= 0; i-- {
 		tokens := float64(s.stream[i].Tokens)
-		if i < keep {
+		if !guard.has(i) {
 			if v := s.judge(i, now); v.goes {
 				gain += v.net - now.Write*(tokens-float64(v.tokens)) // it is in the cache: not writing it saves nothing
 				tokens = float64(v.tokens)

@@ -37,7 +37,12 @@ func (s *Scheduler) Plan(now Moment) Plan {
 		}
 	}
 	notice := s.notice(now)
+	if s.plan.kind != "" {
+		s.foresight.renewed(s)
+	}
+	foreseen := s.foresee(now)
 	p := Plan{
+		Foreseen: foreseen, Settled: s.foresight.settled,
 		Notice: notice, Keep: s.dirty, Placed: s.stream[s.dirty:], Before: before, After: s.net,
 		Kind: s.plan.kind, Reason: s.plan.reason, Decisions: s.plan.decisions, Price: s.plan.price, Saves: s.plan.saves,
 	}
@@ -48,7 +53,8 @@ func (s *Scheduler) Plan(now Moment) Plan {
 		s.began(now.Call)
 		s.fresh = false
 	}
-	s.dirty, s.plan, s.paged = len(s.stream), pending{}, nil
+	s.calls = now.Call + 1
+	s.dirty, s.plan, s.paged, s.foresight.settled = len(s.stream), pending{}, nil, nil
 	return p
 }
 
@@ -66,10 +72,11 @@ func (s *Scheduler) decide(now Moment) {
 	full := s.set.Window > 0 && s.net > s.set.Window
 	switch {
 	case !s.fresh, s.plan.kind == quire.EpochUndo && !full:
-	case now.Cold != "":
+	case now.Cold != "" && !s.set.Manual:
 		s.free(now)
 	case full:
 		s.press(now, quire.EpochForced, "the window is full", s.relieved())
+	case s.set.Manual:
 	case s.over() > 0 && s.bought(now, s.over()):
 	case s.set.Paid:
 		s.pay(now)
@@ -90,15 +97,21 @@ func (s *Scheduler) over() int {
 	}
 }
 
-// free is an epoch at a call whose prompt is written anyway. One that frees less
-// than it brings in would make each later call dearer: it does not begin.
+// free is an epoch at a call whose prompt is written anyway. One that might make
+// later calls dearer does not begin.
 func (s *Scheduler) free(now Moment) {
-	if s.over() == 0 && (s.set.Window <= 0 || s.net <= s.set.Window) && s.frees(now) <= s.brings() {
+	fits := s.over() == 0 && (s.set.Window <= 0 || s.net <= s.set.Window)
+	if fits && !s.lightens(now) {
 		return
 	}
+	was := *s
+	s.stream, s.at = slices.Clone(s.stream), slices.Clone(s.at)
 	s.begin(quire.EpochFree, now.Cold)
 	s.demote(now, 0)
+	s.fold(now, false)
 	switch {
+	case fits && now.Prefix+was.net >= now.Least && now.Prefix+s.net < now.Least:
+		*s = was // what is left is too short to be cached, and what was is not
 	case s.set.Window > 0 && s.net > s.set.Window:
 		s.press(now, quire.EpochForced, "the window is full", s.relieved())
 	case s.over() > 0:
@@ -106,12 +119,26 @@ func (s *Scheduler) free(now Moment) {
 	}
 }
 
+// lightens reports whether an epoch makes each later call cheaper than appending
+// would: it frees more than it brings in and than rounding can lose.
+func (s *Scheduler) lightens(now Moment) bool {
+	freed := s.frees(now) - s.brings()
+	return freed > 0 && float64(freed)*now.Prices.Read >= rounding(now)
+}
+
+// rounding is what a call can cost more than another because the cache serves
+// prompts in steps: the longer prompt may end at a step, and the shorter one just
+// before the next, call after call.
+func rounding(now Moment) float64 {
+	return float64(max(now.Step-1, 0)) * max(now.Write-now.Prices.Read, 0)
+}
+
 // frees is how many tokens an epoch would take out now. Thinking that
 // would go besides is not counted.
 func (s *Scheduler) frees(now Moment) (tokens int) {
-	keep := s.protected(now)
-	for i := range keep {
-		if v := s.judge(i, now); v.goes {
+	guard := s.guard(now)
+	for i := range guard.from {
+		if v := s.judge(i, now); v.goes && !guard.has(i) {
 			tokens += s.stream[i].Tokens - v.tokens
 		}
 	}
@@ -150,8 +177,8 @@ func (s *Scheduler) bought(now Moment, bound int) bool {
 // is new is written anyway.
 func (s *Scheduler) rewritten(now Moment) (tokens int) {
 	for i := s.dirty; i < len(s.stream); i++ {
-		if p := s.stream[i]; p.Block < 0 || !s.unseen(i, now.Call) {
-			tokens += p.Tokens
+		if !s.unseen(i, now.Call) {
+			tokens += s.stream[i].Tokens
 		}
 	}
 	return tokens
@@ -198,34 +225,17 @@ func (s *Scheduler) press(now Moment, kind, why string, target int) {
 	if s.net > max(target, int(relievedShare*float64(s.bound()))) {
 		s.foldTurn(now)
 	}
-}
-
-// protected is the first place that an epoch leaves alone (design, I11): from
-// the last two results on, with all that no call has shown yet. A page that was
-// shown again is no result of its own, and neither is an image that came with
-// one.
-func (s *Scheduler) protected(now Moment) int {
-	keep, results := len(s.stream), 0
-	for i := len(s.stream) - 1; i >= 0; i-- {
-		p := s.stream[i]
-		if p.Block < 0 {
-			break
-		}
-		b := &s.blocks[p.Block]
-		if results >= 2 && !s.unseen(i, now.Call) {
-			break
-		}
-		if b.Part == quire.PartToolResult && !s.again[p.Block] {
-			results++
-		}
-		keep = i
+	if s.set.Window > 0 && s.net > s.set.Window {
+		s.foldWords(now)
 	}
-	return keep
 }
 
 // unseen reports whether no call has shown yet what stands at a place: it entered
 // since the last one, or was paged in.
 func (s *Scheduler) unseen(i, call int) bool {
 	n := s.stream[i].Block
+	if n < 0 {
+		return false
+	}
 	return s.blocks[n].Call >= call || s.at[n] == i && slices.Contains(s.paged, n)
 }

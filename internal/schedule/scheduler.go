@@ -15,9 +15,11 @@ type Settings struct {
 	Room   int     // of Window, what a stream should not exceed if the account can pay for it; 0 or less: all
 	Budget int     // tokens that a stream should not exceed, for the quality of answers, once the session has outlived its window; 0 or less: none
 	Care   float64 // how many times its price a strict need weighs that is not served
+	Manual bool    // only forced epochs begin, and those that the user asks for
 	Paid   bool    // epochs may be paid for from the account where big idle tails pay
 	Notice int     // tokens of the line that tells of an epoch, 0: none
 	Schema int     // tokens that the first epoch adds to the constant part of the prompt: the tool for recalling
+	Blind  bool    // nothing is brought in because it is foreseen
 	Spared []Kind  // kinds of blocks that an epoch does not lower one by one; folds under pressure take them still
 	User   float64 // share of the budget that the user's own words may take, the newest first
 }
@@ -26,7 +28,7 @@ type Settings struct {
 // the recorded sessions stay below the faults that were aimed at
 // (docs/scheduler.md has the curve).
 const (
-	DefaultCare = 68
+	DefaultCare = 76
 	PaidCare    = 50 // where epochs may be paid for
 	defaultUser = .25
 )
@@ -41,6 +43,8 @@ type Moment struct {
 	Prices  price.Prices // per token, for a prompt of this size
 	Write   float64      // price of writing a token to the cache, for the lifetime that is asked for
 	Account float64      // what was saved so far, in the unit of the prices
+	Step    int          // tokens: what the cache serves is rounded down to a multiple of it; 0 or 1: to the token
+	Least   int          // tokens: the cache serves no shorter prompt
 }
 
 // A Plan is what a call's prompt holds, as a change against the prompt before:
@@ -56,6 +60,8 @@ type Plan struct {
 	Price     float64 // what the epoch costs more than appending, at this call
 	Saves     float64 // what it is expected to save before the next one, needs that it misses taken off
 	Decisions []quire.Decision
+	Foreseen  []Foreseen // pages that were brought in because words pointed to them; they stand at the end of Placed
+	Settled   []Foreseen // pages foreseen earlier of which it is known now whether they were used
 }
 
 // A Scheduler decides for one stream. Its methods are called in the order of
@@ -65,10 +71,11 @@ type Scheduler struct {
 	set     Settings
 	forms   Forms
 	blocks  []Block
+	units   []int // block → the response that it belongs to
 	pages   map[quire.PageNumber]*usage
 	edited  map[string]int // path → the last call that edited it
 	stream  []Placed
-	at      []int  // block → its place in the stream, -1 for none
+	at      []int  // block → its place in the stream, the last of several; below 0 for none
 	net     int    // tokens of the stream
 	entered int    // tokens of all blocks that ever entered
 	dirty   int    // places before it are as they were in the last plan
@@ -77,13 +84,15 @@ type Scheduler struct {
 	undo    int    // the epoch that the next plan undoes, 0 for none
 	pins    map[quire.PageNumber]int
 	drops   map[quire.PageNumber]bool
-	again   map[int]bool // blocks that were shown again
-	fresh   bool         // blocks entered since the last epoch
-	paged   []int        // blocks paged in since the last plan
-	budget  int          // that of the settings, or what it grew to
+	fresh   bool  // blocks entered since the last epoch
+	paged   []int // blocks paged in since the last plan
+	budget  int   // that of the settings, or what it grew to
 	spiral  spiral
 	chances int // calls at which pages could go
+	calls   int // that were planned
 	plan    pending
+
+	foresight foresight
 }
 
 // A pending is the plan in the making.
@@ -96,6 +105,9 @@ type pending struct {
 
 // usage is what is known of a page's use.
 type usage struct {
+	block  int // that holds what the page says, -1: none
+	asked  int // the call that gave the last tool call of it, -1: none
+	missed int // the call before which it was last asked for, 0: never
 	last   int // last call that used it; that it entered counts
 	turn   int // and its turn
 	quoted int
@@ -107,7 +119,7 @@ func New(set Settings, forms Forms) *Scheduler {
 	if set.User == 0 {
 		set.User = defaultUser
 	}
-	return &Scheduler{set: set, forms: forms, pages: map[quire.PageNumber]*usage{}, edited: map[string]int{}, pins: map[quire.PageNumber]int{}, drops: map[quire.PageNumber]bool{}, again: map[int]bool{}, budget: set.Budget}
+	return &Scheduler{set: set, forms: forms, pages: map[quire.PageNumber]*usage{}, edited: map[string]int{}, pins: map[quire.PageNumber]int{}, drops: map[quire.PageNumber]bool{}, budget: set.Budget}
 }
 
 // Enter appends a block to the stream and returns its number.
@@ -121,7 +133,14 @@ func (s *Scheduler) Enter(b Block) int {
 	s.fresh = true
 	if b.Page.Number > 0 {
 		s.use(b.Page.Number, b.Call, b.Turn, 0)
+		if KindOf(&b) != KindArgs {
+			s.pages[b.Page.Number].block = n
+		}
 	}
+	if b.Part == quire.PartToolCall && b.Page.Number > 0 {
+		s.pages[b.Page.Number].asked = b.By
+	}
+	s.units = append(s.units, s.unitOf(n, &b))
 	if b.Part == quire.PartToolCall && (b.Page.Action == quire.ActionEdit || b.Page.Action == quire.ActionWrite) && b.Page.Target != "" {
 		s.edited[b.Page.Target] = b.Call
 	}
@@ -131,12 +150,13 @@ func (s *Scheduler) Enter(b Block) int {
 // Refer reports that the answer of a call referred to a page.
 func (s *Scheduler) Refer(page quire.PageNumber, call, turn int) {
 	s.use(page, call, turn, 1)
+	s.used(page)
 }
 
 func (s *Scheduler) use(page quire.PageNumber, call, turn, quoted int) {
 	u := s.pages[page]
 	if u == nil {
-		u = &usage{last: call - 1, turn: turn}
+		u = &usage{last: call - 1, turn: turn, block: -1, asked: -1}
 		s.pages[page] = u
 	}
 	if call > u.last { // at most one a call
@@ -146,21 +166,56 @@ func (s *Scheduler) use(page quire.PageNumber, call, turn, quoted int) {
 	u.quoted += quoted
 }
 
-// PageIn appends a block once more, in full. It is used when a page was asked
-// for again; its first place keeps its form.
+// PageIn appends a block once more, in full, since the model asked for its page.
+// Its first place keeps its form.
 func (s *Scheduler) PageIn(i int) {
-	s.at[i], s.again[i] = len(s.stream), true
-	s.stream = append(s.stream, Placed{Block: i, Form: quire.RenditionFull, Tokens: s.blocks[i].Tokens})
-	s.net += s.blocks[i].Tokens
-	s.paged = append(s.paged, i)
-	s.fault(s.blocks[i].Page.Number)
+	s.append(i)
+	s.Missed(i)
 }
 
-// Lowered reports whether block i is in the stream in a form that holds no
-// content.
-func (s *Scheduler) Lowered(i int) bool {
-	return s.at[i] >= 0 && !s.stream[s.at[i]].Form.Resident()
+// Missed reports that the page of a block was asked for and is read otherwise: a
+// budget that is too small for its task shows by it.
+func (s *Scheduler) Missed(i int) {
+	page := s.blocks[i].Page.Number
+	if u := s.pages[page]; u != nil {
+		u.missed = s.calls
+	}
+	s.fault(page)
 }
+
+// Asked reports that the answer of a call asked for a page by its name.
+func (s *Scheduler) Asked(page quire.PageNumber, call, turn int) {
+	if i, ok := s.holder(page); ok && s.Away(i) {
+		s.Missed(i)
+	}
+	if s.pages[page] != nil {
+		s.Refer(page, call, turn)
+	}
+}
+
+// append shows a block again at the tail.
+func (s *Scheduler) append(i int) {
+	s.at[i] = len(s.stream)
+	s.stream = append(s.stream, Placed{Block: i, Form: quire.RenditionFull, Tokens: s.blocks[i].Tokens, Again: true})
+	s.net += s.blocks[i].Tokens
+	s.paged = append(s.paged, i)
+	if s.foresight.brought == nil {
+		s.foresight.brought = map[quire.PageNumber]bool{}
+	}
+	s.foresight.brought[s.blocks[i].Page.Number] = true
+}
+
+// Away reports whether a block has left the prompt: it stands in a form that holds
+// no content, or a card stands for its turn. What a rewind took out is not away.
+func (s *Scheduler) Away(i int) bool {
+	return s.at[i] == nowhere || s.at[i] >= 0 && !s.stream[s.at[i]].Form.Resident()
+}
+
+// Where a block is that has no place in the stream.
+const (
+	nowhere = -1 // a card stands for it, or nothing does
+	rewound = -2 // the user went back behind it
+)
 
 // Pin keeps a page as it is until a call, 0: until Unpin. Drop lets it go at the
 // next epoch, whatever is known of it.
@@ -183,10 +238,20 @@ func (s *Scheduler) Drop(page quire.PageNumber) {
 // some of them stay as long as they stand for others.
 func (s *Scheduler) Rewind(keep int) {
 	s.rewindPasts(keep)
+	defer s.unwind(keep)
 	if n := upTo(s.stream, keep); n < len(s.stream) {
 		s.cut(n)
 		s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
 	}
+}
+
+// unwind marks the blocks from number keep on as gone for good.
+func (s *Scheduler) unwind(keep int) {
+	for i := max(keep, 0); i < len(s.at); i++ {
+		s.at[i] = rewound
+	}
+	f := &s.foresight
+	f.stands = slices.DeleteFunc(f.stands, func(p Foreseen) bool { return s.at[p.Block] < 0 })
 }
 
 // upTo is how many places of a stream stand before the first that shows nothing
@@ -205,15 +270,11 @@ func (s *Scheduler) cut(n int) {
 	for _, p := range s.stream[n:] {
 		s.net -= p.Tokens
 		if p.Block >= 0 {
-			s.at[p.Block] = -1
+			s.at[p.Block] = nowhere
 		}
 	}
 	s.stream = s.stream[:n]
-	for i, p := range s.stream {
-		if p.Block >= 0 {
-			s.at[p.Block] = i
-		}
-	}
+	s.locate()
 	s.dirty = min(s.dirty, n)
 }
 

@@ -281,7 +281,7 @@ func (x *script) asks(words []string) bool {
 		tokens, kept, ok := x.s.Restored(x.int(words[1]))
 		x.say("%d tokens, of them %d as they stand, %v", tokens, kept, ok)
 	case "lowered":
-		x.say("%v", x.s.Lowered(x.int(words[1])))
+		x.say("%v", x.s.Away(x.int(words[1])))
 	case "epochs":
 		x.say("%d of %d blocks", x.s.Epochs(), x.s.Blocks())
 	default:

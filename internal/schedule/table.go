@@ -16,6 +16,8 @@ type Table struct {
 	Version string  `json:"version"` // changes with the data
 	Strict  Factors `json:"strict"`
 	Wide    Factors `json:"wide"`
+
+	Foresight Foresight `json:"foresight"` // of pages that new words point to
 }
 
 // Factors are the parts of a product.

@@ -222,7 +222,7 @@ func TestFitHasNoOrder(t *testing.T) {
 // Nothing that was seen moves nothing: smoothing keeps factors at one.
 func TestFitOfNothingIsNeutral(t *testing.T) {
 	var f Fit
-	if got, want := text(t, f.Table("v")), text(t, &Table{Version: "v", Strict: neutral(), Wide: neutral()}); got != want {
+	if got, want := text(t, f.Table("v")), text(t, &Table{Version: "v", Strict: neutral(), Wide: neutral(), Foresight: unknown()}); got != want {
 		t.Fatalf("got %s", got)
 	}
 	if f.Trials() != 0 {

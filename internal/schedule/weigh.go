@@ -35,15 +35,17 @@ func (s *Scheduler) Weigh(i int, now Moment) quire.Decision {
 // keeps says why the block at a place stays whatever it costs, "" where it need
 // not.
 func (s *Scheduler) keeps(at int, b *Block, now Moment) string {
-	switch to := lowest(b); {
+	switch to := s.lowestAt(at); {
 	case s.pinned(b.Page.Number, now.Call):
 		return "pinned by the user"
 	case b.Fixed:
 		return "the provider binds it"
 	case to == quire.RenditionFull:
 		return "the user's own words stay until their turn is folded"
-	case at >= s.protected(now):
+	case s.guard(now).has(at):
 		return "it is among the newest results, which no epoch lowers"
+	case s.fetched(s.stream[at], now.Call):
+		return "it was asked for not long ago"
 	case s.size(s.stream[at].Block, to) >= s.stream[at].Tokens:
 		return "a lower form would not be shorter"
 	}

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"iter"
 	"path"
 	"regexp"
 	"strings"
@@ -114,6 +115,22 @@ func (b *bag) file(run string) {
 	}
 }
 
+// Files are the paths and the bare names of files in a text, paths shortened as
+// [File] does it. Each comes as often as it occurs.
+func Files(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for run := range strings.FieldsFuncSeq(text, notPath) {
+			run, _, _ = strings.Cut(strings.TrimRight(run, ".:"), ":") // a line may follow
+			if len(run) < 200 && looksLikeFile.MatchString(run) && !yield(clean(run)) {
+				return
+			}
+		}
+	}
+}
+
+// File is a path by its last three elements.
+func File(path string) string { return clean(path) }
+
 // clean is a path by its last three elements: folders differ between checkouts of
 // one project, and a file is named from several of them.
 func clean(p string) string {
@@ -122,15 +139,26 @@ func clean(p string) string {
 	return strings.Join(elements[max(0, len(elements)-3):], "/")
 }
 
-// symbols adds the names in a text that look like those of a program: with a
-// capital, an underscore or a digit inside.
+// symbols adds the names in a text that look like those of a program.
 func (b *bag) symbols(text string) {
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if len(w) >= 5 && len(w) <= 64 && composed(w) {
-			b.add(kindSymbol, w)
+	for w := range Symbols(text) {
+		b.add(kindSymbol, w)
+	}
+}
+
+// Symbols are the names in a text that look like those of a program: with a
+// capital, an underscore or a digit inside. Each comes as often as it occurs.
+func Symbols(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, notSymbol) {
+			if len(w) >= 5 && len(w) <= 64 && composed(w) && !yield(w) {
+				return
+			}
 		}
 	}
 }
+
+func notSymbol(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 func composed(w string) bool {
 	lower, mixed := false, false

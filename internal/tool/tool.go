@@ -63,10 +63,17 @@ type Result struct {
 	Error   bool          // the call did not do what was asked; Text says why and what would help
 	Media   *quire.Media  // of an image
 	Data    string        // its bytes
+	Images  []Image       // others, behind it
 	Exit    *int          // exit code of a command that ended
 	Effects []undo.Change // what was changed in the project, for undo
 	Gaps    []undo.Conflict
 	Read    quire.Hash // of a file that was read: the whole of it, its version
+}
+
+// An Image is one that a tool returned, with its bytes.
+type Image struct {
+	Media quire.Media
+	Data  string
 }
 
 // Failed is a result that says what the model did wrong and what to do.

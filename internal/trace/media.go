@@ -84,13 +84,14 @@ func (m *measure) media(mime string) *quire.Media {
 	out := &quire.Media{Type: mime, Bytes: len(data)}
 	m.sum.Sum(out.Hash[:0])
 	if strings.HasPrefix(mime, "image/") {
-		out.Width, out.Height = dimensions(data[:min(len(data), mediaHead)])
+		out.Width, out.Height = Dimensions(data)
 	}
 	return out
 }
 
-// dimensions of an image in pixels, 0 where its format is not known.
-func dimensions(head string) (width, height int) {
+// Dimensions of an image in pixels, of its bytes; 0 where its format is not known.
+func Dimensions(data string) (width, height int) {
+	head := data[:min(len(data), mediaHead)]
 	for _, read := range []func(io.Reader) (image.Config, error){png.DecodeConfig, jpeg.DecodeConfig, gif.DecodeConfig} {
 		if c, err := read(strings.NewReader(head)); err == nil {
 			return c.Width, c.Height

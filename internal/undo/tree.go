@@ -65,8 +65,12 @@ func (t *Tree) Except(dir string) {
 }
 
 // State is what stands at a path now, with the bytes of a file or the target of
-// a link. A path that does not exist is no error.
+// a link. A path that does not exist is no error, and none that leads through a
+// link exists: what is there stands at another path.
 func (t *Tree) State(name string) (State, []byte, error) {
+	if t.linked(name) {
+		return State{}, nil, nil
+	}
 	info, err := t.fence.Root().Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || isNotFolder(err) {
 		return State{}, nil, nil
@@ -90,6 +94,23 @@ func (t *Tree) State(name string) (State, []byte, error) {
 	default:
 		return State{Kind: kind}, nil, nil
 	}
+}
+
+// linked reports whether a folder on the way to a path is a link.
+func (t *Tree) linked(name string) bool {
+	for i, c := range name {
+		if c != '/' {
+			continue
+		}
+		info, err := t.fence.Root().Lstat(name[:i])
+		if err != nil {
+			return false
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // isNotFolder reports whether a path leads through a file.

@@ -113,7 +113,7 @@ func (s *Store) matching(as *quire.Reader, f quire.Filter) []*quire.Row {
 			continue
 		}
 		for _, r := range pages {
-			if inSet(space, r) && inSet(wanted, r) && reader.Sees(r, s.sessions[n].Project) && selects(&f, r) {
+			if (inSet(space, r) || slices.Contains(as.Scopes, r.Scope)) && inSet(wanted, r) && reader.Sees(r, s.sessions[n].Project) && selects(&f, r) {
 				list = append(list, r)
 			}
 		}

@@ -29,6 +29,17 @@ func (c *condition) among(ids []int64) error {
 	return err
 }
 
+// within asks that a page is in the address space of the reader.
+func (c *condition) within(as *quire.Reader) error {
+	ids, err := json.Marshal(spaceIDs(as.Space))
+	if err != nil {
+		return err
+	}
+	scopes, err := json.Marshal(append([]quire.Scope{}, as.Scopes...))
+	c.add("(p.id in (select value from json_each(?)) or p.scope in (select value from json_each(?)))", string(ids), string(scopes))
+	return err
+}
+
 // selectPages makes the query for the rows that match, of which only those are
 // for the reader that it sees. What the reader can never see is left out here,
 // so that others' pages cost little.
@@ -36,7 +47,7 @@ func selectPages(as *quire.Reader, f quire.Filter) (string, []any, error) {
 	c := &condition{}
 	c.add("(p.owner = ? or length(p.acl) > 0)", string(as.Who))
 	if as.Space != nil {
-		if err := c.among(spaceIDs(as.Space)); err != nil {
+		if err := c.within(as); err != nil {
 			return "", nil, err
 		}
 	}

@@ -55,6 +55,11 @@ func testAddressSpace(t *testing.T, s Store) {
 	foreign := row(1, 3)
 	foreign.Owner = bob
 	must(t, s.PutRows(ctx, []quire.Row{row(1, 1), row(1, 2), foreign, row(2, 1)}))
+	shared := row(2, 2)
+	shared.Scope = quire.ScopeProject
+	must(t, s.PutRows(ctx, []quire.Row{shared}))
+	as := quire.Reader{Who: ann, Space: []quire.PageRef{{Session: 1, Page: 2}}, Scopes: []quire.Scope{quire.ScopeProject}}
+	wantRefs(t, "a scope", all(t, s.Rows(ctx, as, quire.Filter{})), "s1/p2", "s2/p2")
 	for _, c := range []struct {
 		name   string
 		space  []quire.PageRef
@@ -119,6 +124,7 @@ func drawReader(draw *rand.Rand) quire.Reader {
 		Project: oneOf(draw, "", "a", "b"),
 	}
 	if draw.IntN(2) == 0 {
+		as.Scopes = oneOf(draw, nil, nil, []quire.Scope{quire.ScopeProject}, []quire.Scope{quire.ScopeUser, quire.ScopeTeam})
 		as.Space = []quire.PageRef{}
 		for range draw.IntN(20) {
 			as.Space = append(as.Space, quire.PageRef{Session: quire.SessionNumber(draw.IntN(4)), Page: quire.PageNumber(draw.IntN(42))})

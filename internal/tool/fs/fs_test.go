@@ -285,7 +285,9 @@ func TestRead(t *testing.T) {
 	var wide bytes.Buffer
 	must(t, png.Encode(&wide, image.NewGray(image.Rect(0, 0, maxPixels+1, 1))))
 	f, _ := project(t, map[string]string{
-		"a": "one\ntwo\r\nthree", "empty": "", "bin": "a\x00b", "doc.pdf": "%PDF-1.7\n", "p.png": picture.String(), "wide.png": wide.String(),
+		"a": "one\ntwo\r\nthree", "empty": "", "bin": "a\x00b", "doc.pdf": "%PDF-1.7\n",
+		"text.pdf": "%PDF-1.4\n1 0 obj << /Type /Page /Contents 2 0 R >> endobj 2 0 obj << /Length 20 >> stream\nBT (Hello there) Tj ET\nendstream endobj",
+		"scan.pdf": "%PDF-1.4\n1 0 obj << /Type /Page >> endobj", "p.png": picture.String(), "wide.png": wide.String(),
 		"long": strings.Repeat("x", maxLine) + "日本\n", "many": strings.Repeat("l\n", readLines+1), "sub/deep.go": "x", "bad": "a\xffb\n",
 	})
 	for _, c := range []struct {
@@ -300,6 +302,8 @@ func TestRead(t *testing.T) {
 		{readArgs{Path: "empty"}, "(the file is empty)", false},
 		{readArgs{Path: "bin"}, "binary file of 3 bytes", true},
 		{readArgs{Path: "doc.pdf"}, "is a PDF", true},
+		{readArgs{Path: "text.pdf", Offset: 2}, "     2\tHello there\n", false},
+		{readArgs{Path: "scan.pdf"}, "without text", true},
 		{readArgs{Path: "p.png"}, "image/png, ", false},
 		{readArgs{Path: "wide.png"}, "Make a smaller copy", true},
 		{readArgs{Path: "long"}, "x [… 6 bytes of this line left out …]", false},

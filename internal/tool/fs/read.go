@@ -9,6 +9,7 @@ import (
 
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/tool"
+	"github.com/quire-agent/quire/internal/x/pdf"
 )
 
 //go:embed read.md
@@ -39,20 +40,55 @@ func (f *Files) runRead(_ context.Context, a readArgs) (tool.Result, error) {
 	if failed != nil {
 		return *failed, nil
 	}
-	if r, ok := picture(a.Path, data); ok {
-		return r, nil
-	}
-	if failed := unreadable(a.Path, data); failed != nil {
-		return *failed, nil
-	}
 	if a.Offset < 0 || a.Limit < 0 {
 		return tool.Failed("offset and limit are counted from 1; got %d and %d.", a.Offset, a.Limit), nil
 	}
-	version := quire.Sum(string(data))
-	f.Saw(rel, version)
-	r := numbered(string(data), max(a.Offset, 1), a.Limit)
+	version, text := quire.Sum(string(data)), string(data)
+	r, ok := Shown(a.Path, data)
+	switch {
+	case ok && (r.Error || r.Media != nil):
+		return r, nil
+	case ok:
+		text = r.Text
+	default:
+		if failed := unreadable(a.Path, data); failed != nil {
+			return *failed, nil
+		}
+		f.Saw(rel, version)
+	}
+	r = numbered(text, max(a.Offset, 1), a.Limit)
 	r.Read = version
 	return r, nil
+}
+
+// Shown is what can be shown of a file that is no text: an image as such, a PDF
+// document as its text, page by page. ok is false where it is neither; a result
+// with an error says why it cannot be shown. named is how the file is called.
+func Shown(named string, data []byte) (r tool.Result, ok bool) {
+	if r, ok := picture(named, data); ok {
+		return r, true
+	}
+	if !bytes.HasPrefix(data, []byte("%PDF-")) {
+		return r, false
+	}
+	text, err := pdf.Text(data)
+	switch {
+	case err != nil:
+		return tool.Failed("%s is a PDF, and %v.", named, err), true
+	case empty(text):
+		return tool.Failed("%s is a PDF without text, of scanned pages perhaps. Make images of its pages with bash, if a program for that is installed, and read those.", named), true
+	}
+	return tool.Result{Text: text}, true
+}
+
+// empty reports whether there is nothing in a text but the marks of its pages.
+func empty(text string) bool {
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "[page ") && strings.TrimSpace(line) != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // unreadable says why a file cannot be shown as text.

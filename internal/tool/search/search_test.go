@@ -68,6 +68,7 @@ func call(t testing.TB, s *Search, number int, args string) tool.Result {
 	return r
 }
 
+// failures.md B31: what begins with a dash is looked for, with ripgrep and without.
 func TestGrep(t *testing.T) {
 	f := project(t, sample())
 	cases := []struct{ args, want string }{

@@ -146,7 +146,25 @@ func EncodeError(e *quire.CallError) (status int, body []byte) {
 			name = t.name
 		}
 	}
-	return status, errorBody(name, e.Error())
+	return status, errorBody(name, message(status, name, e))
+}
+
+// message is the text of an error: its own, with the words in front that tell its
+// kind apart from others of one type where it has none of them.
+func message(status int, name string, e *quire.CallError) string {
+	text := e.Message
+	if text == "" {
+		text = string(e.Kind)
+	}
+	if classify(&quire.CallError{Status: status, Code: name, Message: text}) == e.Kind {
+		return text
+	}
+	for _, p := range phrases {
+		if p.kind == e.Kind {
+			return p.text + ": " + text
+		}
+	}
+	return text
 }
 
 func errorBody(name, message string) []byte {

@@ -178,10 +178,28 @@ func EncodeError(e *quire.CallError) (status int, body []byte) {
 	return status, errorBody(status, name, e)
 }
 
+// message is the text of an error: its own, with the words in front that tell its
+// kind apart from others of one status where it has none of them.
+func message(status int, name string, e *quire.CallError) string {
+	text := e.Message
+	if text == "" {
+		text = string(e.Kind)
+	}
+	if classify(&quire.CallError{Status: status, Code: name, Message: text}) == e.Kind {
+		return text
+	}
+	for _, p := range phrases {
+		if p.kind == e.Kind {
+			return p.text + ": " + text
+		}
+	}
+	return text
+}
+
 func errorBody(status int, name string, e *quire.CallError) []byte {
 	var w, inner, delay rawjson.Writer
 	inner.Number("code", int64(status))
-	inner.Full("message", e.Error())
+	inner.Full("message", message(status, name, e))
 	inner.Full("status", name)
 	if e.After > 0 {
 		delay.Full("@type", "type.googleapis.com/google.rpc.RetryInfo")

@@ -65,6 +65,7 @@ func TestDecodeErrorClips(t *testing.T) {
 
 // What an error is read as is what was written, for each kind that the API has.
 func TestEncodeError(t *testing.T) {
+	wiretest.Errors(t, EncodeError, DecodeError)
 	for _, c := range []struct {
 		kind    quire.CallErrorKind
 		message string

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/wire/wiretest"
 )
 
 // TestDecodeError names what the providers answer, in bodies written by hand.
@@ -53,16 +54,7 @@ func TestDecodeError(t *testing.T) {
 
 // TestErrorsComeBack holds that a client of ours reads from our error what it was.
 func TestErrorsComeBack(t *testing.T) {
-	for _, kind := range []quire.CallErrorKind{
-		quire.CallInvalid, quire.CallAuth, quire.CallForbidden, quire.CallNotFound, quire.CallTooLong, quire.CallTooLarge,
-		quire.CallRate, quire.CallOverloaded, quire.CallServer, quire.CallFiltered, quire.CallRegion,
-	} {
-		status, body := EncodeError(&quire.CallError{Kind: kind, Message: "m \"q\""})
-		got := DecodeError(status, "", body)
-		if got.Kind != kind || got.Message != "m \"q\"" {
-			t.Errorf("%s came back as %+v from %d %s", kind, got, status, body)
-		}
-	}
+	wiretest.Errors(t, EncodeError, DecodeError)
 }
 
 func FuzzDecodeError(f *testing.F) {

@@ -1,3 +1,3 @@
-// Package gitexec runs the git command so that it changes nothing, asks nothing
-// and starts no program that the repository's configuration names.
+// Package gitexec runs the git command so that it asks nothing, starts no program
+// that the repository's configuration names, and with [Run] changes nothing.
 package gitexec

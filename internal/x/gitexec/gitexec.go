@@ -20,14 +20,10 @@ var ErrNone = errors.New("git is not installed")
 // monitors and helpers for diffs are left out, and so are its optional locks.
 // Filters that are configured by the user still run.
 func Run(ctx context.Context, dir string, limit int, args ...string) (out []byte, cut bool, err error) {
-	git, err := exec.LookPath("git")
+	cmd, err := Command(ctx, dir, args...)
 	if err != nil {
-		return nil, false, ErrNone
+		return nil, false, err
 	}
-	cmd := exec.CommandContext(ctx, git, append(guarded(), args...)...)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EXTERNAL_DIFF=", "LC_ALL=C")
-	cmd.WaitDelay = time.Second
 	stdout := &bounded{limit: limit}
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = stdout, &stderr
@@ -35,6 +31,20 @@ func Run(ctx context.Context, dir string, limit int, args ...string) (out []byte
 		return nil, false, fmt.Errorf("git %s: %w", verb(args), said(err, stderr.String()))
 	}
 	return stdout.kept.Bytes(), stdout.cut, nil
+}
+
+// Command is git with the same care, not started yet. It is for the few commands
+// that are meant to change something.
+func Command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		return nil, ErrNone
+	}
+	cmd := exec.CommandContext(ctx, git, append(guarded(), args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "GIT_PAGER=cat", "GIT_EXTERNAL_DIFF=", "LC_ALL=C")
+	cmd.WaitDelay = time.Second
+	return cmd, nil
 }
 
 func guarded() []string {

@@ -29,7 +29,25 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// TestWaitEnds holds that a keyring that waits for its user holds nobody up.
+func TestPut(t *testing.T) {
+	keyring.MockInit()
+	for _, secret := range []string{"made-up", "made-up-too", "", ""} {
+		if err := Put(t.Context(), "openai", secret); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := Get(t.Context(), "openai"); text != secret || err != nil {
+			t.Errorf("the keyring holds %q, %v, want %q", text, err, secret)
+		}
+	}
+	locked := errors.New("locked")
+	keyring.MockInitWithError(locked)
+	if err := Put(t.Context(), "openai", "made-up"); !errors.Is(err, locked) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// TestWaitEnds holds that a keyring that waits for its user holds nobody up. It
+// is the last: what it no longer waits for still asks the keyring.
 func TestWaitEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
