@@ -70,8 +70,8 @@ CLIENTS ?= $(HOME)/.cache/quire-clients
 e2e-clients: ## install six real clients (1.3 GB, needs npm and root) and run each against gateway and simulator
 	QUIRE_CLIENTS=$(CLIENTS) $(GO) test -count=1 -timeout 0 -run '^TestClients$$' -v ./internal/gatewaytest
 
-walks: ## random walks of a client through the gateway, thousands of them, and kill -9 at each write (an hour)
-	QUIRE_KILLS=1 $(GO) test -count=1 -timeout 0 -run 'Walks|Killed' -rapid.checks=1000 ./internal/gatewaytest
+walks: ## random walks and habits of clients through the gateway, thousands of them, and kill -9 at each write (an hour)
+	QUIRE_KILLS=1 $(GO) test -count=1 -timeout 0 -run 'Walks|Killed|Habits' -rapid.checks=1000 ./internal/gatewaytest
 
 schema: ## write docs/settings.schema.json anew
 	$(GO) run ./cmd/quire config schema > docs/settings.schema.json

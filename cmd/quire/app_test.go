@@ -139,7 +139,6 @@ func TestEveryListingHasJSON(t *testing.T) {
 		"quire config schema":  "is JSON",
 		"quire session":        "shows help",
 		"quire epoch":          "shows help",
-		"quire run":            "has --output",
 		"quire demo":           "prose",
 		"quire eval ablation":  "a table in Markdown, of figures that eval has as JSON",
 		"quire eval curve":     "a table in Markdown, of figures that eval has as JSON",

@@ -14,9 +14,10 @@ import (
 
 	"github.com/quire-agent/quire/internal/audit"
 	"github.com/quire-agent/quire/internal/config"
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/report"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
@@ -39,8 +40,8 @@ type auditRun struct {
 	page     string // file of the HTML page, "" for none
 
 	prices *price.Table
-	tables eval.Tables
-	load   eval.Loader
+	tables replay.Tables
+	load   recording.Loader
 	opts   audit.Options
 
 	mu     sync.Mutex // guards what follows
@@ -153,7 +154,7 @@ func (r *auditRun) prepare(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	r.tables = eval.Always(table)
+	r.tables = replay.Always(table)
 	counter, err := token.NewCounter()
 	if err != nil {
 		return err
@@ -429,7 +430,7 @@ func (r *auditRun) skip(path string, err error) {
 	r.audit.Skip(path, 0, reason(err, path))
 }
 
-func (r *auditRun) wanted(s *eval.Session) bool {
+func (r *auditRun) wanted(s *recording.Session) bool {
 	return strings.Contains(strings.ToLower(filepath.ToSlash(s.Info.Project)), strings.ToLower(filepath.ToSlash(r.project)))
 }
 
@@ -441,12 +442,12 @@ const oracleCalls = 10_000
 // replay plays the policies under the prices and the pauses of the session as
 // it was, and draws the longest. A session without a price is not replayed:
 // there is no money to compare.
-func (r *auditRun) replay(s *eval.Session) ([]eval.Outcome, *eval.Atlas, error) {
-	set, ok := eval.AsRecorded(s, r.prices, eval.SingleBudget)
+func (r *auditRun) replay(s *recording.Session) ([]replay.Outcome, *replay.Atlas, error) {
+	set, ok := replay.AsRecorded(s, r.prices, replay.SingleBudget)
 	if !ok || s.TooLong {
 		return nil, nil, nil
 	}
-	out, err := eval.Replay(s, r.policies(s), []eval.Setting{set})
+	out, err := replay.Replay(s, r.policies(s), []replay.Setting{set})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -454,9 +455,9 @@ func (r *auditRun) replay(s *eval.Session) ([]eval.Outcome, *eval.Atlas, error) 
 	return out[0], drawn, err
 }
 
-func (r *auditRun) policies(s *eval.Session) []eval.Policy {
-	policies := []eval.Policy{audit.Recorded(), eval.Ours(r.tables)[0]}
-	for _, p := range eval.Baselines(eval.SingleBudget) {
+func (r *auditRun) policies(s *recording.Session) []replay.Policy {
+	policies := []replay.Policy{audit.Recorded(), replay.Ours(r.tables)[0]}
+	for _, p := range replay.Baselines(replay.SingleBudget) {
 		if p.Name == "fresh" || p.Oracle && len(s.Calls) > oracleCalls {
 			continue // fresh is one only where sessions follow each other
 		}
@@ -466,14 +467,14 @@ func (r *auditRun) policies(s *eval.Session) []eval.Policy {
 }
 
 // draw draws a session, nil where a longer one is drawn already.
-func (r *auditRun) draw(s *eval.Session, set eval.Setting) (*eval.Atlas, error) {
+func (r *auditRun) draw(s *recording.Session, set replay.Setting) (*replay.Atlas, error) {
 	r.mu.Lock()
 	wanted := r.audit.Draws(s)
 	r.mu.Unlock()
 	if !wanted {
 		return nil, nil
 	}
-	drawn, ok, err := eval.Draw(s, set, r.tables)
+	drawn, ok, err := replay.Draw(s, set, r.tables)
 	if !ok {
 		return nil, err
 	}

@@ -128,7 +128,8 @@ func (r *demoRun) team(ctx context.Context, h *home, project, address string) (*
 	mode, _ := role.ModeOf("radical")
 	inv := r.offline()
 	s := &staff{
-		inv: inv, home: h, models: &demoModels{r, address},
+		dispatches: true,
+		inv:        inv, home: h, models: &demoModels{r, address},
 		parts: agentParts{inv: inv, home: h, dir: project, mode: permit.Full, now: r.clock.Now},
 	}
 	return newTeam(ctx, s, crew{roles, library, b, mode}, func(ctx context.Context, t *seat) error {

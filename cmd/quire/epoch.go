@@ -40,7 +40,8 @@ type epochList struct {
 	Account  float64             `json:"account"`  // saved until the last call
 	Faults   int                 `json:"faults"`   // of all calls
 	Missed   float64             `json:"missed"`   // what those cost
-	Pending  int                 `json:"pending"`  // the epoch that the next call undoes, 0: none
+	Totals   history.Totals      `json:"totals"`
+	Pending  int                 `json:"pending"` // the epoch that the next call undoes, 0: none
 	Epochs   []history.Epoch     `json:"epochs"`
 }
 
@@ -52,7 +53,10 @@ func (inv *invocation) epochListCommand() *cobra.Command {
 		Long: `List the epochs of a session: the call that each began with, why, the tokens of the
 stream before and after, what it cost more than going on and what it should save,
 and how many pages that it had lowered were missed within 10 calls, with the money
-that this cost. Without SESSION the newest is listed.`,
+that this cost. Above them stand the hits and faults of the session, the pages that
+were lowered and folded, the mis-schedules with what they cost and what the going of
+their pages had saved, and the pages that were brought in before they were asked
+for. Without SESSION the newest is listed.`,
 		Example: "  quire epoch list\n  quire epoch list s7 --profile claude --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return inv.listEpochs(cmd, args, profile, asJSON)
@@ -82,12 +86,8 @@ func (inv *invocation) listEpochs(cmd *cobra.Command, args []string, profile str
 	if n := len(told.Calls); n > 0 {
 		list.Account = told.Calls[n-1].Account
 	}
-	for i := range told.Calls {
-		for _, f := range told.Calls[i].Faults {
-			list.Faults++
-			list.Missed += f.Cost
-		}
-	}
+	list.Totals = told.Totals()
+	list.Faults, list.Missed = list.Totals.Faults, list.Totals.Missed
 	list = texts.Map(list, h.secrets.Mask)
 	if asJSON {
 		return writeJSON(inv.out, list)
@@ -103,6 +103,7 @@ func (inv *invocation) writeEpochs(list *epochList, p purse, z *time.Location) e
 	n := len(list.Epochs)
 	fmt.Fprintf(inv.out, "%s  %d %s, %d %s, %d %s for %s, %s; %s\n", list.Session, list.Calls, plural(list.Calls, "call", "calls"), n, plural(n, "epoch", "epochs"),
 		list.Faults, plural(list.Faults, "fault", "faults"), p.sum(list.Missed), p.saved(list.Account), list.Told)
+	fmt.Fprintln(inv.out, totalsText(&list.Totals, p))
 	if list.Pending > 0 {
 		fmt.Fprintf(inv.out, "the next call undoes epoch %d\n", list.Pending)
 	}
@@ -117,6 +118,15 @@ func (inv *invocation) writeEpochs(list *epochList, p purse, z *time.Location) e
 			p.short(e.Price), p.short(e.Saves), e.Faults, p.short(e.Missed), epochWhy(e))
 	}
 	return w.Flush()
+}
+
+// totalsText says what the epochs did to pages, and how well that was foreseen.
+func totalsText(t *history.Totals, p purse) string {
+	text := fmt.Sprintf("%d %s; %d lowered, %d folded; %d mis-scheduled", t.Hits, plural(t.Hits, "hit", "hits"), t.Demotions, t.Folds, t.Soon)
+	if t.Soon > 0 {
+		text += fmt.Sprintf(" for %s that had saved %s", p.sum(t.SoonCost), p.sum(t.SoonSaved))
+	}
+	return text + fmt.Sprintf("; %d brought in unasked, %d used, %d wasted", t.Foreseen, t.Used, t.Wasted)
 }
 
 func epochWhy(e *history.Epoch) string {

@@ -15,6 +15,8 @@ import (
 	"github.com/quire-agent/quire/internal/config"
 	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
@@ -108,7 +110,7 @@ func (r *evalRun) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	load := eval.Loader{Counter: counter}
+	load := recording.Loader{Counter: counter}
 	if r.dump != "" {
 		return r.dumpAll(ctx, &load, logs, profiles[0])
 	}
@@ -164,8 +166,8 @@ func (r *evalRun) endless(logs []*trace.Log) []*trace.Log {
 
 // load reads the logs, as many at a time as there are processors, and returns
 // the sessions in their order.
-func (r *evalRun) load(ctx context.Context, load *eval.Loader, logs []*trace.Log) ([]*eval.Session, error) {
-	sessions := make([]*eval.Session, len(logs))
+func (r *evalRun) load(ctx context.Context, load *recording.Loader, logs []*trace.Log) ([]*recording.Session, error) {
+	sessions := make([]*recording.Session, len(logs))
 	p := r.progress("reading", len(logs))
 	err := inParallel(len(logs), func(i int) error {
 		s, err := load.Load(ctx, logs[i])
@@ -177,14 +179,14 @@ func (r *evalRun) load(ctx context.Context, load *eval.Loader, logs []*trace.Log
 	return sessions, err
 }
 
-func (r *evalRun) measure(ctx context.Context, load *eval.Loader, logs []*trace.Log, profiles []price.Profile) error {
+func (r *evalRun) measure(ctx context.Context, load *recording.Loader, logs []*trace.Log, profiles []price.Profile) error {
 	return r.study(ctx, load, logs, func(st *eval.Study) error {
 		st.Profiles = profiles
 		tables, version, err := r.tables(st)
 		if err != nil {
 			return err
 		}
-		st.Policies, st.Held = allPolicies(tables), []eval.Policy{eval.Held(tables)}
+		st.Policies, st.Held = allPolicies(tables), []replay.Policy{replay.Held(tables)}
 		p := r.progress("replaying", len(st.Sessions))
 		st.Progress = func(int) { p.step() }
 		found, err := st.Run(ctx)
@@ -202,7 +204,7 @@ func (r *evalRun) measure(ctx context.Context, load *eval.Loader, logs []*trace.
 }
 
 // study reads the logs and hands what is common to all studies of them to do.
-func (r *evalRun) study(ctx context.Context, load *eval.Loader, logs []*trace.Log, do func(*eval.Study) error) (err error) {
+func (r *evalRun) study(ctx context.Context, load *recording.Loader, logs []*trace.Log, do func(*eval.Study) error) (err error) {
 	sessions, err := r.load(ctx, load, logs)
 	defer closeAll(sessions, &err)
 	if err != nil {
@@ -220,7 +222,7 @@ func (r *evalRun) study(ctx context.Context, load *eval.Loader, logs []*trace.Lo
 
 // tables picks the tables by which the policies of Quire decide, and names their
 // version.
-func (r *evalRun) tables(st *eval.Study) (eval.Tables, string, error) {
+func (r *evalRun) tables(st *eval.Study) (replay.Tables, string, error) {
 	if r.cross {
 		c, err := eval.NewCrossfit(st.Root, st.Sessions, st.Endless, st.Workers)
 		if err != nil {
@@ -232,16 +234,18 @@ func (r *evalRun) tables(st *eval.Study) (eval.Tables, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return eval.Always(t), t.Version, nil
+	return replay.Always(t), t.Version, nil
 }
 
-// allPolicies are the baselines and ours.
-func allPolicies(tables eval.Tables) func(int) []eval.Policy {
-	return func(budget int) []eval.Policy { return append(eval.Baselines(budget), eval.Ours(tables)...) }
+// allPolicies are the baselines and ours, whose calls are made as live ones are.
+func allPolicies(tables replay.Tables) func(int) []replay.Policy {
+	return func(budget int) []replay.Policy {
+		return append(replay.Baselines(budget), replay.Assembled(replay.Ours(tables))...)
+	}
 }
 
 // closeAll closes sessions, of which some may be nil, as closing does.
-func closeAll(sessions []*eval.Session, err *error) {
+func closeAll(sessions []*recording.Session, err *error) {
 	for _, s := range sessions {
 		if s != nil {
 			closing(s, err)
@@ -260,7 +264,7 @@ func closing(c io.Closer, err *error) {
 // dumpAll writes the prompts of one policy: of each session by itself, and of
 // the joined ones. A policy that differs from another only over several sessions
 // is written for the joined ones only.
-func (r *evalRun) dumpAll(ctx context.Context, load *eval.Loader, logs []*trace.Log, profile price.Profile) error {
+func (r *evalRun) dumpAll(ctx context.Context, load *recording.Loader, logs []*trace.Log, profile price.Profile) error {
 	if err := os.MkdirAll(r.dump, 0o700); err != nil {
 		return failure(fmt.Errorf("make the folder of the prompts: %w", err), "choose another folder for --dump")
 	}
@@ -269,12 +273,12 @@ func (r *evalRun) dumpAll(ctx context.Context, load *eval.Loader, logs []*trace.
 		if r.policy == "fresh" {
 			break
 		}
-		if err := r.dumpOne(ctx, load, []*trace.Log{log}, names[i], profile, eval.SingleBudget); err != nil {
+		if err := r.dumpOne(ctx, load, []*trace.Log{log}, names[i], profile, replay.SingleBudget); err != nil {
 			return err
 		}
 	}
 	if joined := r.endless(logs); len(joined) > 0 {
-		return r.dumpOne(ctx, load, joined, "endless.jsonl", profile, eval.EndlessBudget)
+		return r.dumpOne(ctx, load, joined, "endless.jsonl", profile, replay.EndlessBudget)
 	}
 	return nil
 }
@@ -296,7 +300,7 @@ func dumpNames(logs []*trace.Log) []string {
 	return names
 }
 
-func (r *evalRun) dumpOne(ctx context.Context, load *eval.Loader, logs []*trace.Log, name string, profile price.Profile, budget int) (err error) {
+func (r *evalRun) dumpOne(ctx context.Context, load *recording.Loader, logs []*trace.Log, name string, profile price.Profile, budget int) (err error) {
 	if r.budget > 0 {
 		budget = r.budget
 	}
@@ -304,8 +308,8 @@ func (r *evalRun) dumpOne(ctx context.Context, load *eval.Loader, logs []*trace.
 	if err != nil {
 		return err
 	}
-	policies := allPolicies(eval.Always(table))(budget)
-	i := slices.IndexFunc(policies, func(p eval.Policy) bool { return p.Name == r.policy || p.Kind == r.policy })
+	policies := allPolicies(replay.Always(table))(budget)
+	i := slices.IndexFunc(policies, func(p replay.Policy) bool { return p.Name == r.policy || p.Kind == r.policy })
 	if i < 0 {
 		return unusable(fmt.Errorf("%q is not a policy", r.policy), "there are "+strings.Join(policyNames(policies), ", "))
 	}
@@ -319,10 +323,10 @@ func (r *evalRun) dumpOne(ctx context.Context, load *eval.Loader, logs []*trace.
 		return fmt.Errorf("write prompts: %w", err)
 	}
 	defer closing(f, &err)
-	return eval.Dump(f, s, policies[i], eval.UnderProfile(s, profile, budget))
+	return replay.Dump(f, s, policies[i], replay.UnderProfile(s, profile, budget))
 }
 
-func policyNames(policies []eval.Policy) []string {
+func policyNames(policies []replay.Policy) []string {
 	var names []string
 	for _, p := range policies {
 		names = append(names, p.Name)
@@ -359,6 +363,11 @@ func writeMeasures(w io.Writer, by map[string]eval.Measures) error {
 			m.Faults, m.FaultsWide, ratio(m.EditCoverage), ratio(m.Served), m.MeanPrompt, m.Epochs)
 	}
 	fmt.Fprintln(t)
+	for _, name := range sortedKeys(by) {
+		if m := by[name]; m.Refused > 0 {
+			fmt.Fprintf(t, "%s: %d calls could not have been made; the first: %s\n", name, m.Refused, m.Refusal)
+		}
+	}
 	return t.Flush()
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/report"
 	"github.com/spf13/cobra"
 )
@@ -57,7 +58,7 @@ func (r *evalRun) studyFlags(cmd *cobra.Command) {
 
 // compared replays policies that a cross-validated table decides under one
 // profile.
-func (r *evalRun) compared(ctx context.Context, policies func(c *eval.Crossfit, budget int) []eval.Policy, show func(eval.ProfileFindings) error) error {
+func (r *evalRun) compared(ctx context.Context, policies func(c *eval.Crossfit, budget int) []replay.Policy, show func(eval.ProfileFindings) error) error {
 	profiles, err := r.chosen()
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (r *evalRun) compared(ctx context.Context, policies func(c *eval.Crossfit, 
 			return unusable(err, "add --endless=false")
 		}
 		st.Profiles = profiles[:1]
-		st.Policies = func(budget int) []eval.Policy { return policies(c, budget) }
+		st.Policies = func(budget int) []replay.Policy { return policies(c, budget) }
 		found, err := st.Compare(ctx)
 		if err != nil {
 			return err
@@ -80,10 +81,10 @@ func (r *evalRun) compared(ctx context.Context, policies func(c *eval.Crossfit, 
 func (r *evalRun) ablation(ctx context.Context) error {
 	var rows []eval.Variant // the same for all who ask, and several ask at once
 	var once sync.Once
-	policies := func(c *eval.Crossfit, budget int) []eval.Policy {
+	policies := func(c *eval.Crossfit, budget int) []replay.Policy {
 		variants := eval.Ablation(c)
 		once.Do(func() { rows = variants })
-		all := eval.Baselines(budget)[:2]
+		all := replay.Baselines(budget)[:2]
 		for _, v := range variants {
 			all = append(all, v.Policy)
 		}
@@ -103,9 +104,9 @@ func (r *evalRun) ablation(ctx context.Context) error {
 }
 
 func (r *evalRun) curve(ctx context.Context, group string) error {
-	policies := func(c *eval.Crossfit, budget int) []eval.Policy {
+	policies := func(c *eval.Crossfit, budget int) []replay.Policy {
 		tables := c.Validating()
-		return append(append(eval.Baselines(budget), eval.Curve(tables, false)...), eval.Curve(tables, true)...)
+		return append(append(replay.Baselines(budget), eval.Curve(tables, false)...), eval.Curve(tables, true)...)
 	}
 	return r.compared(ctx, policies, func(f eval.ProfileFindings) error {
 		by, ok := f.Single[group]
@@ -140,7 +141,7 @@ func writePoints(r *evalRun, by map[string]eval.Measures) {
 
 // lines are the two curves and, each by itself, the baselines.
 func lines(by map[string]eval.Measures) []report.Line {
-	line := func(name string, policies []eval.Policy) report.Line {
+	line := func(name string, policies []replay.Policy) report.Line {
 		l := report.Line{Name: name}
 		for _, p := range policies {
 			if m, ok := by[p.Name]; ok && m.CostRatio != nil {
@@ -149,9 +150,9 @@ func lines(by map[string]eval.Measures) []report.Line {
 		}
 		return l
 	}
-	none := eval.Always(nil) // only the names are asked for
+	none := replay.Always(nil) // only the names are asked for
 	return []report.Line{
 		line("quire", eval.Curve(none, false)), line("quire-paid", eval.Curve(none, true)),
-		line("", eval.Baselines(eval.SingleBudget)),
+		line("", replay.Baselines(replay.SingleBudget)),
 	}
 }

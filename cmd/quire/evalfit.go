@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func (r *evalRun) studied(ctx context.Context, do func(*eval.Study) error) error
 	if err != nil {
 		return err
 	}
-	return r.study(ctx, &eval.Loader{Counter: counter}, logs, do)
+	return r.study(ctx, &recording.Loader{Counter: counter}, logs, do)
 }
 
 func writeTable(path string, t *schedule.Table) error {

@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/probe"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
@@ -99,7 +100,7 @@ func (r *probeRun) do(ctx context.Context) (err error) {
 func (r *probeRun) probes(ctx context.Context, logs []*trace.Log) (*probeFindings, error) {
 	found := &probeFindings{Seed: r.seed, Groups: map[string]*probeGroup{}}
 	if joined := r.endless(logs); len(joined) > 0 {
-		if err := r.session(ctx, found, "endless", joined, r.count/2, eval.EndlessBudget); err != nil {
+		if err := r.session(ctx, found, "endless", joined, r.count/2, replay.EndlessBudget); err != nil {
 			return nil, err
 		}
 	}
@@ -111,7 +112,7 @@ func (r *probeRun) probes(ctx context.Context, logs []*trace.Log) (*probeFinding
 			break
 		}
 		before := len(found.Probes)
-		if err := r.session(ctx, found, "single", logs[i:i+1], want, eval.SingleBudget); err != nil {
+		if err := r.session(ctx, found, "single", logs[i:i+1], want, replay.SingleBudget); err != nil {
 			return nil, err
 		}
 		for range len(found.Probes) - before {
@@ -124,7 +125,7 @@ func (r *probeRun) probes(ctx context.Context, logs []*trace.Log) (*probeFinding
 
 // session asks up to n probes of one session.
 func (r *probeRun) session(ctx context.Context, found *probeFindings, group string, logs []*trace.Log, n, budget int) (err error) {
-	load := eval.Loader{Counter: r.counter}
+	load := recording.Loader{Counter: r.counter}
 	s, err := load.Join(ctx, logs)
 	if err != nil {
 		return err
@@ -134,8 +135,8 @@ func (r *probeRun) session(ctx context.Context, found *probeFindings, group stri
 	if err != nil || len(probes) == 0 {
 		return err
 	}
-	policy := eval.Ours(eval.Always(r.table))[0]
-	results, err := probe.Ask(ctx, s, policy, eval.UnderProfile(s, r.profile, budget), probes, r.counter)
+	policy := replay.Ours(replay.Always(r.table))[0]
+	results, err := probe.Ask(ctx, s, policy, replay.UnderProfile(s, r.profile, budget), probes, r.counter)
 	if err != nil {
 		return err
 	}

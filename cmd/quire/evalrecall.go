@@ -8,6 +8,7 @@ import (
 
 	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quiz"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
 	"github.com/spf13/cobra"
@@ -83,7 +84,7 @@ func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]quiz.Scor
 	if err != nil {
 		return nil, err
 	}
-	load := eval.Loader{Counter: counter}
+	load := recording.Loader{Counter: counter}
 	sessions, err := r.load(ctx, &load, logs)
 	defer closeAll(sessions, &err)
 	if err != nil {
@@ -104,7 +105,7 @@ func (r *evalRun) recallCorpus(ctx context.Context) (groups map[string]quiz.Scor
 	return groups, r.recallEndless(ctx, &load, logs, groups)
 }
 
-func (r *evalRun) recallAll(ctx context.Context, sessions []*eval.Session) ([]quiz.Scores, error) {
+func (r *evalRun) recallAll(ctx context.Context, sessions []*recording.Session) ([]quiz.Scores, error) {
 	found := make([]quiz.Scores, len(sessions))
 	p := r.progress("asking", len(sessions))
 	err := inParallel(len(sessions), func(i int) (err error) {
@@ -116,7 +117,7 @@ func (r *evalRun) recallAll(ctx context.Context, sessions []*eval.Session) ([]qu
 	return found, err
 }
 
-func (r *evalRun) recallEndless(ctx context.Context, load *eval.Loader, logs []*trace.Log, groups map[string]quiz.Scores) (err error) {
+func (r *evalRun) recallEndless(ctx context.Context, load *recording.Loader, logs []*trace.Log, groups map[string]quiz.Scores) (err error) {
 	joined := r.endless(logs)
 	if len(joined) == 0 {
 		return nil

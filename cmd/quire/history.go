@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/config"
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/history"
 	"github.com/quire-agent/quire/internal/journal"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/spf13/cobra"
 )
@@ -56,7 +56,7 @@ func (inv *invocation) play(ctx context.Context, h *home, src *history.Source, w
 	switch {
 	case errors.Is(err, history.ErrNoPrice):
 		return nil, unusable(err, "name a price profile, as in --profile "+profileNames()[0])
-	case errors.Is(err, eval.ErrTooLong):
+	case errors.Is(err, recording.ErrTooLong):
 		return nil, failure(err, "`quire session show` tells what it holds")
 	}
 	return told, err

@@ -41,7 +41,11 @@ const atOnce = 4
 // openModel opens the model that the settings name. What may pass is tried again,
 // and told to notice before each wait; nil tells nobody.
 func (inv *invocation) openModel(ctx context.Context, s *config.Settings, notice func(retry.Again)) (chosen, error) {
-	name := s.Name(config.Model)
+	return inv.openNamed(ctx, s, s.Name(config.Model), notice)
+}
+
+// openNamed is openModel for a model of a name.
+func (inv *invocation) openNamed(ctx context.Context, s *config.Settings, name string, notice func(retry.Again)) (chosen, error) {
 	if name == "" {
 		return chosen{}, unusable(errors.New("no model is chosen"),
 			"name one with --model PROVIDER/MODEL, or keep it with `quire config set model PROVIDER/MODEL`; `quire models` lists the providers")

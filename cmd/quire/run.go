@@ -28,6 +28,7 @@ type agentRun struct {
 	rounds   int
 	cost     float64
 	output   string
+	asJSON   bool // as output json
 	dir      string
 	settings *config.Settings
 	solo     bool
@@ -76,6 +77,7 @@ model, and replay/SESSION gives the answers of a session again.`,
 	f.IntVar(&r.rounds, "max-rounds", 0, "at most `N` calls before the closing one, 0: no limit")
 	f.Float64Var(&r.cost, "max-cost", 0, "most that the session may cost, in `USD`, 0: no limit")
 	f.StringVar(&r.output, "output", outputText, "`FORM` of the output: text, json or stream-json")
+	f.BoolVar(&r.asJSON, "json", false, "the same as --output json")
 	f.StringVar(&r.dir, "cwd", "", "the project is `DIR`, not the working directory")
 	f.BoolVar(&r.solo, "solo", false, "one agent does all of it, without a team")
 	f.StringSliceVar(&r.roles, "roles", nil, "let these `ROLES` each answer by themselves, without a plan; the first does the work")
@@ -124,8 +126,13 @@ func (r *agentRun) check() error {
 		return unusable(errors.New("--session and --continue name two sessions"), "leave one out")
 	case r.rounds < 0 || r.cost < 0:
 		return unusable(errors.New("a limit below zero"), "leave it out for no limit")
+	case r.asJSON && r.output != outputText && r.output != outputJSON:
+		return unusable(fmt.Errorf("--json and --output %s are two forms of output", r.output), "leave one out")
 	case r.resume && r.solo:
 		return unusable(errors.New("--resume goes on with a run of a team"), "`quire run --solo --continue PROMPT` goes on alone")
+	}
+	if r.asJSON {
+		r.output = outputJSON
 	}
 	r.follow = r.follow || r.resume && r.session == ""
 	if r.dir == "" {
@@ -234,7 +241,9 @@ func (r *agentRun) hired(c chosen) (h hiredModel, err error) {
 		id = scripted
 	}
 	t, priced, err := r.facts(r.settings, id, time.Now())
-	return hiredModel{calledModel: withFacts(c, id, &t, priced), terms: t, api: c.provider.API}, err
+	m := withFacts(c, id, &t, priced)
+	m.limits = within(m.limits, c.provider.API)
+	return hiredModel{calledModel: m, terms: t, api: c.provider.API}, err
 }
 
 // waits tells that a call is tried again.
@@ -248,6 +257,11 @@ func (r *agentRun) work(ctx context.Context, a *agent, show face, prompt string)
 		return err
 	}
 	a.loop.Emit = a.seen(ctx, show.event)
+	counted, err := r.counted(ctx, a.loop)
+	if err != nil {
+		return err
+	}
+	defer counted()
 	if err := show.begin(a); err != nil {
 		return err
 	}

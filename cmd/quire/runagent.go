@@ -208,6 +208,7 @@ func (a *agent) begin(ctx context.Context) error {
 // takes makes a session that is open the agent's.
 func (a *agent) takes(live *ingest.Live) {
 	a.live, a.loop.Record, a.others.own = live, live, live.Name().Number
+	a.loop.Model = keyed{a.loop.Model, live.Name().ULID}
 }
 
 // resume goes on with a session.
@@ -248,7 +249,7 @@ func (a *agent) listed(p quire.Part) {
 	var args struct {
 		Todos []todo.Item `json:"todos"`
 	}
-	if p.Kind == quire.PartToolCall && p.Tool == a.todos.Tool().Spec().Name && json.Unmarshal([]byte(p.Text), &args) == nil {
+	if p.Kind == quire.PartToolCall && p.Tool == todo.Name && json.Unmarshal([]byte(p.Text), &args) == nil {
 		a.todos.Set(args.Todos)
 	}
 }

@@ -54,6 +54,9 @@ func (a *agent) fire(ctx context.Context, in hook.Input) hook.Outcome {
 	for i := range out.Records {
 		r := &out.Records[i]
 		r.Stdout, r.Stderr, r.Reason = a.inv.mask(r.Stdout), a.inv.mask(r.Stderr), a.inv.mask(r.Reason)
+		if r.Status == hook.Failed && ctx.Err() == nil {
+			fmt.Fprintf(a.inv.err, "quire: the %s hook “%s” failed and stops nothing: %s\n", in.Event, a.inv.mask(clip(r.Command, 80)), r.Reason)
+		}
 	}
 	a.ward.mu.Lock()
 	defer a.ward.mu.Unlock()

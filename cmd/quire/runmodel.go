@@ -72,6 +72,13 @@ func withFacts(m run.Model, id string, terms *run.Terms, priced bool) calledMode
 	return c
 }
 
+// within are limits with those of an API besides the window.
+func within(l assemble.Limits, api model.API) assemble.Limits {
+	out := assemble.Accepted(string(api))
+	out.Window = l.Window
+	return out
+}
+
 // commandEnv is the environment of commands that the agent runs: without the keys
 // of models.
 func (inv *invocation) commandEnv() []string {

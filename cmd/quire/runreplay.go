@@ -15,12 +15,27 @@ import (
 // replayed is the provider of models that answer as a session was answered.
 const replayed = "replay"
 
-// chosen is the model that the settings name. replay/SESSION gives the answers of
+// modelName is the name of the run's model: that of the settings, or the one on which the
+// brain of a team plans.
+func (r *agentRun) modelName() (string, error) {
+	name := r.settings.Name(config.Model)
+	if name != "" || r.solo {
+		return name, nil
+	}
+	c, err := crewOf(r.settings)
+	return c.brain.Planner.Model, err
+}
+
+// chosen is the model that the settings or the brain name. replay/SESSION gives the answers of
 // a session of the home again.
 func (r *agentRun) chosen(ctx context.Context, h *home) (chosen, error) {
-	session, ok := strings.CutPrefix(r.settings.Name(config.Model), replayed+"/")
+	named, err := r.modelName()
+	if err != nil {
+		return chosen{}, err
+	}
+	session, ok := strings.CutPrefix(named, replayed+"/")
 	if !ok {
-		return r.openModel(ctx, r.settings, r.waits)
+		return r.openNamed(ctx, r.settings, named, r.waits)
 	}
 	name, err := h.session(session)
 	if err != nil {

@@ -249,7 +249,7 @@ func (r *serveRun) relay(ctx context.Context, h *home, g *gateway.Gateway, liste
 }
 
 func untilDone(ctx context.Context, g *gateway.Gateway, listener net.Listener) error {
-	server := &http.Server{Handler: g, ReadHeaderTimeout: 30 * time.Second, IdleTimeout: 10 * time.Minute, MaxHeaderBytes: 1 << 20}
+	server := g.Server()
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	select {

@@ -64,6 +64,17 @@ export COPILOT_PROVIDER_BASE_URL=$G
   "openai": {"base_url": "$G/v1"}
 }}
 `},
+		{name: "gemini-cli", settings: `# environment; for a key of your own (GEMINI_API_KEY)
+export GOOGLE_GEMINI_BASE_URL=$G
+`},
+		{name: "goose", settings: `# environment; the provider stays the one that is configured
+export ANTHROPIC_HOST=$G
+export OPENAI_HOST=$G
+`},
+		{name: "aider", settings: `# environment
+export ANTHROPIC_API_BASE=$G
+export OPENAI_API_BASE=$G/v1
+`},
 	}
 }
 

@@ -52,7 +52,7 @@ func (inv *invocation) sessionListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the sessions that are kept",
-		Long:    "List the sessions that are kept: when each began, whose log it is and of which\nproject, how many calls and pages it has, and the size of its journal.",
+		Long:    "List the sessions that are kept: when each began, whose log it is and of which\nproject, how many calls and pages it has, and the size of its journal. Sessions of\na team's agents stand below the team's.",
 		Example: "  quire session list\n  quire session list --json",
 		Args:    exactly(),
 		RunE:    func(cmd *cobra.Command, _ []string) error { return inv.listSessions(cmd, asJSON) },
@@ -79,6 +79,7 @@ func (inv *invocation) listSessions(cmd *cobra.Command, asJSON bool) (err error)
 	for i, n := range names {
 		list[i] = h.listed(n, rows)
 	}
+	list = grouped(list)
 	if asJSON {
 		return writeJSON(inv.out, list)
 	}
@@ -120,6 +121,33 @@ func (h *home) listed(n journal.Name, rows map[string]quire.SessionRow) listedSe
 	return one
 }
 
+// grouped are sessions with those of a team's agents behind that of the team.
+// Otherwise the order stays.
+func grouped(list []listedSession) []listedSession {
+	there, below := map[string]bool{}, map[string][]listedSession{}
+	for i := range list {
+		there[list[i].ULID] = true
+	}
+	var tops []listedSession
+	for i := range list {
+		if parent := list[i].Info.Parent; there[parent] && parent != list[i].ULID {
+			below[parent] = append(below[parent], list[i])
+			continue
+		}
+		tops = append(tops, list[i])
+	}
+	out := make([]listedSession, 0, len(list))
+	var put func(level []listedSession)
+	put = func(level []listedSession) {
+		for i := range level {
+			out = append(out, level[i])
+			put(below[level[i].ULID])
+		}
+	}
+	put(tops)
+	return out
+}
+
 func (inv *invocation) writeSessions(list []listedSession, z *time.Location) error {
 	w := tabwriter.NewWriter(inv.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SESSION\tBEGAN\tAGENT\tCALLS\tPAGES\tTOKENS\tJOURNAL\tPROJECT")
@@ -133,7 +161,11 @@ func (inv *invocation) writeSessions(list []listedSession, z *time.Location) err
 		if s.Damage != "" {
 			project = "damaged: `quire doctor` says where"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.Number, began(s.Info.Started, z), shown(string(s.Info.Agent)), calls, pages, tokens, size(s.Bytes), shown(project))
+		number := s.Number.String()
+		if s.Info.Parent != "" {
+			number = "  " + number
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", number, began(s.Info.Started, z), shown(string(s.Info.Agent)), calls, pages, tokens, size(s.Bytes), shown(project))
 	}
 	return w.Flush()
 }
@@ -149,6 +181,7 @@ func began(at time.Time, z *time.Location) string {
 type exportRun struct {
 	*invocation
 	unmasked bool
+	team     bool
 	output   string
 	asJSON   bool
 }
@@ -163,16 +196,21 @@ the bodies that they name. Every line is JSON.
 
 Secrets are masked, and such a file can be read but not imported. With
 --with-secrets nothing is masked, and quire session import takes the file back
-byte for byte. What was forgotten is in neither.`,
+byte for byte. What was forgotten is in neither.
+
+The agents of a team have sessions of their own. With --team they are written too,
+each to a file of its number in the folder of --output.`,
 		Example: `  quire session export s7 > s7.jsonl
-  quire session export s7 --with-secrets --output s7.jsonl`,
+  quire session export s7 --with-secrets --output s7.jsonl
+  quire session export s7 --team --output s7`,
 		Args: exactly("SESSION"),
 		RunE: func(cmd *cobra.Command, args []string) error { return run.do(cmd, args[0]) },
 	}
 	f := cmd.Flags()
 	f.BoolVar(&run.unmasked, "with-secrets", false, "mask nothing, so that the file can be imported")
-	f.StringVar(&run.output, "output", "", "write to `FILE`, which only its owner may read and which must not exist")
-	f.BoolVar(&run.asJSON, "json", false, "with --output, say what was written as one JSON object")
+	f.BoolVar(&run.team, "team", false, "with the sessions of its agents, as files of a folder")
+	f.StringVar(&run.output, "output", "", "write to `FILE`, with --team to a folder, which only its owner may read and which must not exist")
+	f.BoolVar(&run.asJSON, "json", false, "with --output, say what was written as one JSON object, with --team as an array of them")
 	return cmd
 }
 
@@ -185,8 +223,11 @@ type exportReport struct {
 }
 
 func (r *exportRun) do(cmd *cobra.Command, name string) (err error) {
-	if r.asJSON && r.output == "" {
+	switch {
+	case r.asJSON && r.output == "":
 		return unusable(errors.New("the export itself is written to the standard output, and is JSON line by line"), "leave out --json, or name a file with --output")
+	case r.team && r.output == "":
+		return unusable(errors.New("a team is exported as several files"), "name a folder with --output")
 	}
 	h, err := r.openToRead(cmd)
 	if err != nil {
@@ -197,23 +238,97 @@ func (r *exportRun) do(cmd *cobra.Command, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	below, err := h.below(n)
+	switch {
+	case err != nil:
+		return err
+	case r.team:
+		return r.several(cmd.Context(), h, append([]journal.Name{n}, below...))
+	case r.output == "":
+		err = r.write(cmd.Context(), h, n, r.out)
+	default:
+		err = r.single(cmd.Context(), h, n)
+	}
+	if err == nil && len(below) > 0 {
+		fmt.Fprintf(r.err, "quire: without %d %s of the agents of %s; --team writes them too\n", len(below), plural(len(below), "session", "sessions"), n.Number)
+	}
+	return err
+}
+
+func (r *exportRun) write(ctx context.Context, h *home, n journal.Name, w io.Writer) error {
 	mask := h.secrets.Mask
 	if r.unmasked {
 		mask = nil
 	}
-	write := func(w io.Writer) error { return journal.Export(cmd.Context(), w, n.Path, h.pool.Bodies, mask) }
-	if r.output == "" {
-		return write(r.out)
-	}
-	path := r.absolute(r.output)
-	if err := newFile(path, write); err != nil || !r.asJSON {
-		return err
+	return journal.Export(ctx, w, n.Path, h.pool.Bodies, mask)
+}
+
+// file writes a session to a file that does not exist yet.
+func (r *exportRun) file(ctx context.Context, h *home, n journal.Name, path string) (report exportReport, err error) {
+	if err := newFile(path, func(w io.Writer) error { return r.write(ctx, h, n, w) }); err != nil {
+		return report, err
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return failure(err, "write it again")
+		return report, failure(err, "write it again")
 	}
-	return writeJSON(r.out, exportReport{n.Number.String(), path, info.Size(), !r.unmasked})
+	return exportReport{n.Number.String(), path, info.Size(), !r.unmasked}, nil
+}
+
+func (r *exportRun) single(ctx context.Context, h *home, n journal.Name) error {
+	report, err := r.file(ctx, h, n, r.absolute(r.output))
+	if err != nil || !r.asJSON {
+		return err
+	}
+	return writeJSON(r.out, report)
+}
+
+// several writes sessions to files of a new folder.
+func (r *exportRun) several(ctx context.Context, h *home, list []journal.Name) error {
+	dir := r.absolute(r.output)
+	switch err := os.Mkdir(dir, 0o700); {
+	case errors.Is(err, os.ErrExist):
+		return unusable(fmt.Errorf("%s exists already", dir), "remove it, or name another folder")
+	case err != nil:
+		return failure(err, "check that the folder above exists and may be written")
+	}
+	reports := make([]exportReport, len(list))
+	for i, n := range list {
+		var err error
+		if reports[i], err = r.file(ctx, h, n, filepath.Join(dir, n.Number.String()+".jsonl")); err != nil {
+			return err
+		}
+	}
+	if !r.asJSON {
+		return nil
+	}
+	return writeJSON(r.out, reports)
+}
+
+// below are the sessions of a team's agents, and of theirs, in the order of their
+// numbers.
+func (h *home) below(top journal.Name) (list []journal.Name, err error) {
+	all, err := h.sessions()
+	if err != nil {
+		return nil, err
+	}
+	parents := map[string]string{}
+	for _, n := range all {
+		// What a journal that cannot be read belongs to is not known.
+		if head, err := journal.Head(n.Path); err == nil {
+			parents[n.ULID] = head.Info.Parent
+		}
+	}
+	for _, n := range all {
+		at := n.ULID
+		for range all { // a circle of parents ends
+			if at = parents[at]; at == top.ULID {
+				list = append(list, n)
+				break
+			}
+		}
+	}
+	return slices.DeleteFunc(list, func(n journal.Name) bool { return n.ULID == top.ULID }), nil
 }
 
 // absolute is a path as it is meant: from the working directory.

@@ -89,7 +89,7 @@ func newTeam(ctx context.Context, s *staff, c crew, open func(context.Context, *
 	s.opened, s.preset = map[string]hiredModel{}, c.brain
 	t = &team{staff: s, project: &teamProject{staff: s, copies: map[string]*worktree.Tree{}}}
 	s.brain = &brain.Brain{}
-	if _, err := worktree.Sweep(ctx, copiesOf(s.home)); err != nil {
+	if _, err := worktree.Sweep(ctx, copiesOf(s.home), s.parts.now().Add(-leftFor)); err != nil {
 		return nil, err
 	}
 	if s.main, err = s.first(ctx); err != nil {
@@ -109,7 +109,7 @@ func newTeam(ctx context.Context, s *staff, c crew, open func(context.Context, *
 	*s.brain = brain.Brain{
 		Staff: s, Project: t.project, Copies: t.project, Record: s.main.record, Roles: c.roles, Model: c.brain, Mode: c.mode, History: t.history,
 		Count: s.home.pool.Counter, Now: s.parts.now, NewID: rand.Text, Facts: t.facts, Attach: t.attach, Books: t.books,
-		Permit: s.parts.mode.String(), Writes: s.parts.mode != permit.ReadOnly,
+		Mask: s.inv.mask, Alone: !s.dispatches, Permit: s.parts.mode.String(), Writes: s.parts.mode != permit.ReadOnly,
 	}
 	return t, nil
 }
@@ -122,7 +122,7 @@ func (s *staff) first(ctx context.Context) (*seat, error) {
 	}
 	p := s.parts
 	p.model, p.terms = m.calledModel, s.termsOf(m.terms)
-	t, err := s.seat(p, brain.Job{Tools: role.ToolsWrite, Scope: brain.Scope{Phase: brain.PhasePrimary}}, brain.DispatchTool(s.brain))
+	t, err := s.seat(p, brain.Job{Tools: role.ToolsWrite, Scope: brain.Scope{Phase: brain.PhasePrimary}}, s.dispatch(s.brain)...)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (r *agentRun) team(ctx context.Context, h *home, prompt string) (err error)
 		return err
 	}
 	defer parts.around.close()
-	s := &staff{inv: r.invocation, home: h, parts: parts, rounds: r.rounds, cost: r.cost, models: &settledModels{r, hiredModel{calledModel: parts.model, terms: parts.terms, api: r.api}}}
+	s := &staff{inv: r.invocation, home: h, parts: parts, rounds: r.rounds, cost: r.cost, dispatches: r.settings.Bool(config.Dispatch), models: &settledModels{r, hiredModel{calledModel: parts.model, terms: parts.terms, api: r.api}}}
 	t, err := newTeam(ctx, s, c, r.openSeat)
 	if err != nil {
 		return err
@@ -295,7 +295,7 @@ func forced(roles role.Set, names []string) (list []route.Role, err error) {
 // interrupted.
 func (r *agentRun) deliberate(ctx context.Context, t *team, prompt string) (brain.FinalReport, error) {
 	if !r.resume {
-		if err := t.main.before(ctx, prompt); err != nil {
+		if err := errors.Join(t.main.before(ctx, prompt), t.given(ctx)); err != nil {
 			return brain.FinalReport{}, err
 		}
 		return t.brain.Run(ctx, prompt, images(t.attach(prompt)))
@@ -305,6 +305,14 @@ func (r *agentRun) deliberate(ctx context.Context, t *team, prompt string) (brai
 		err = unusable(fmt.Errorf("no run of %v was interrupted", t.main.Session()), "`quire run --session "+t.main.Session().String()+" PROMPT` goes on with the session")
 	}
 	return report, err
+}
+
+// given takes away the copies of a run that nobody goes on with.
+func (t *team) given(ctx context.Context) (err error) {
+	for _, task := range t.history.Copies() {
+		err = errors.Join(err, t.project.Drop(ctx, task))
+	}
+	return err
 }
 
 func images(blocks []quire.Block) (n int) {

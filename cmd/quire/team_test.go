@@ -85,6 +85,17 @@ func (w *teamWorld) write(name, text string) {
 	}
 }
 
+// atHome writes a file of the home.
+func (w *teamWorld) atHome(name, text string) {
+	w.Helper()
+	if err := os.MkdirAll(w.home, 0o700); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(w.home, name), []byte(text), 0o600); err != nil {
+		w.Fatal(err)
+	}
+}
+
 func (w *teamWorld) read(name string) string {
 	w.Helper()
 	text, err := os.ReadFile(filepath.Join(w.project, name))
@@ -92,6 +103,26 @@ func (w *teamWorld) read(name string) string {
 		w.Fatal(err)
 	}
 	return string(text)
+}
+
+// recorded are the records of a type of all journals.
+func (w *teamWorld) recorded(kind string) (list []quire.Record) {
+	w.Helper()
+	names, err := journal.List(w.home)
+	if err != nil {
+		w.Fatal(err)
+	}
+	for _, name := range names {
+		for r, err := range journal.Read(name.Path) {
+			if err != nil {
+				w.Fatal(err)
+			}
+			if r.Type == kind {
+				list = append(list, r)
+			}
+		}
+	}
+	return list
 }
 
 func (w *teamWorld) git(args ...string) {
@@ -290,13 +321,8 @@ func TestUsageIsTheSimulators(t *testing.T) {
 		turnOf(markOf("librarian"), `call read {"path": "a.txt"}`) + turnOf(markOf("librarian"), "say one") + turnOf(markOf("qa"), "say two") +
 		turnOf(markPrimary, `call read {"path": "a.txt"}`) + turnOf(markPrimary, "say done")
 	w := newTeamWorld(t, play, map[string]string{"a.txt": "words\n"})
-	if err := os.MkdirAll(w.home, 0o700); err != nil {
-		t.Fatal(err)
-	}
 	brains := `{"brains": [{"id": "mixed", "extends": "brain", "roles": {"librarian": {"modelId": "anthropic/claude-opus-5", "fallbackModelIds": [""]}, "qa": {"modelId": "openai/gpt-5.4"}}}]}`
-	if err := os.WriteFile(filepath.Join(w.home, "brains.json"), []byte(brains), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	w.atHome("brains.json", brains)
 	r := w.report("--mode", "radical", "--brain", "mixed", "look around")
 	if r.Summary != "done" {
 		t.Fatalf("the run is %+v", r)
@@ -369,16 +395,14 @@ func TestTeamEconomy(t *testing.T) {
 		}
 		return tokens, w
 	}
-	alone, _ := sent("--solo")
+	alone, solo := sent("--solo")
+	if list := solo.recorded(quire.RecordEpoch); len(list) > 0 {
+		t.Fatalf("the one agent did not only append: %d epochs", len(list))
+	}
 	b := `{"brains": [{"id": "wide", "extends": "brain", "routing": {"maxParallelAgents": 6}}]}`
 	together, w := func() (int64, *teamWorld) {
 		w := newTeamWorld(t, play, files)
-		if err := os.MkdirAll(w.home, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(w.home, "brains.json"), []byte(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		w.atHome("brains.json", b)
 		if r := w.report("--mode", "radical", "--brain", "wide", "look around"); len(r.Routing.Workers) != 6 || r.Summary != "done" {
 			t.Fatalf("the run is %+v", r)
 		}
@@ -418,19 +442,7 @@ func TestTeamResumesAfterKill(t *testing.T) {
 		turnOf(markOf("oracle"), `call read {"path": "a.txt"}`) + turnOf(markOf("oracle"), "stall 0") +
 		turnOf(markOf("oracle"), "say ORACLE-RESULT") + turnOf(markPrimary, "say done")
 	w := newTeamWorld(t, play, map[string]string{"a.txt": "words\n"})
-	cmd, _, errs := w.command("run", "--model", "anthropic/claude-sonnet-5-5", "--base-url", "anthropic="+w.url, "--mode", "radical", "look around")
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	for begun := time.Now(); len(w.asked(markOf("oracle"))) < 2; time.Sleep(5 * time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			t.Fatalf("the second worker never came: %s", errs)
-		}
-	}
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
+	w.killedAfter(func() bool { return len(w.asked(markOf("oracle"))) == 2 }, "--mode", "radical", "look around")
 	before := w.asked(markOf("oracle"))[1]
 	r := w.report("--mode", "radical", "--resume")
 	if r.Summary != "done" || r.Task != "look around" || len(r.Routing.Workers) != 3 {
@@ -448,6 +460,76 @@ func TestTeamResumesAfterKill(t *testing.T) {
 	}
 	if again := w.run("--resume"); again.code != int(exitUnusable) || !strings.Contains(again.err, "no run of s1 was interrupted") {
 		t.Errorf("resuming once more: exit %d, %s", again.code, again.err)
+	}
+}
+
+// A writer that was at work when its process was killed goes on in its copy, with the
+// same bytes and with all that it had done there. What it changed arrives once.
+func TestTeamWriterResumesAfterKill(t *testing.T) {
+	t.Parallel()
+	write := func(name string) string {
+		return fmt.Sprintf(`call write {"path": %q, "content": "of the copy\n"}`, name)
+	}
+	mark := markOf("frontend")
+	play := planOf("", "frontend!w") + turnOf(mark, write("first.txt")) + turnOf(mark, "stall 0") + turnOf(mark, write("second.txt")) + turnOf(mark, "say front done") +
+		turnOf(markPrimary, `call read {"path": "first.txt"}`) + turnOf(markPrimary, "say done") + "turn always\n when prompt contains " + markOf("review") + "\n say {\"decision\": \"approved\"}\n"
+	w := newTeamWorld(t, play, map[string]string{"a.txt": "words\n"})
+	w.killedAfter(func() bool { return len(w.asked(mark)) == 2 }, "--permit", "edit", "look around")
+	if _, err := os.Stat(filepath.Join(w.project, "first.txt")); err == nil {
+		t.Error("what was written in the copy is in the project before it is merged")
+	}
+	before := w.asked(mark)[1]
+	r := w.report("--permit", "edit", "--resume")
+	if got := w.asked(mark); len(got) != 4 || got[2] != before {
+		t.Errorf("the writer was asked %d times; the third time with other bytes: %t", len(got), len(got) > 2 && got[2] != before)
+	}
+	if w.read("first.txt") != "of the copy\n" || w.read("second.txt") != "of the copy\n" || r.Patch == nil || len(r.Patch.Changed) != 2 {
+		t.Errorf("the resumed run is %+v", r)
+	}
+	w.noCopies()
+	if got := w.quire("undo"); got.code != 0 {
+		t.Errorf("undo: %+v", got)
+	}
+	if _, err := os.Stat(filepath.Join(w.project, "first.txt")); err == nil {
+		t.Error("what was merged is not undone")
+	}
+}
+
+// Who does not go on with a run has no copies of it left behind.
+func TestTeamLeavesNoCopies(t *testing.T) {
+	t.Parallel()
+	mark := markOf("frontend")
+	play := planOf("", "frontend!w") + turnOf(mark, "stall 0") + planOf("") + turnOf(markPrimary, "say done")
+	w := newTeamWorld(t, play, nil)
+	w.killedAfter(func() bool { return len(w.asked(mark)) == 1 }, "--permit", "edit", "look around")
+	if r := w.report("--permit", "edit", "--continue", "look elsewhere"); r.Summary != "done" {
+		t.Errorf("the run is %+v", r)
+	}
+	w.noCopies()
+}
+
+// killedAfter begins a run and kills it when something is so.
+func (w *teamWorld) killedAfter(so func() bool, args ...string) {
+	w.Helper()
+	cmd, _, errs := w.command(append([]string{"run", "--model", "anthropic/claude-sonnet-5-5", "--base-url", "anthropic=" + w.url}, args...)...)
+	if err := cmd.Start(); err != nil {
+		w.Fatal(err)
+	}
+	for begun := time.Now(); !so(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(begun) > time.Minute {
+			w.Fatalf("the run did not come so far: %s", errs)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		w.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+}
+
+func (w *teamWorld) noCopies() {
+	w.Helper()
+	if left, err := filepath.Glob(filepath.Join(w.home, "worktrees", "*")); err != nil || len(left) > 0 {
+		w.Errorf("copies are left: %v, %v", left, err)
 	}
 }
 
@@ -480,9 +562,7 @@ func TestTeamWritersWorkInCopies(t *testing.T) {
 	if text := w.asked(markPrimary)[0]; !strings.Contains(text, "Not merged") || !strings.Contains(text, "middle of dba") || !strings.Contains(text, "middle of frontend") {
 		t.Error("the primary is not shown both versions")
 	}
-	if left, err := filepath.Glob(filepath.Join(w.home, "worktrees", "*")); err != nil || len(left) > 0 {
-		t.Errorf("copies are left: %v, %v", left, err)
-	}
+	w.noCopies()
 	if got := w.quire("undo"); w.read("front.txt") != "old\n" {
 		t.Errorf("undo leaves %q: %s%s", w.read("front.txt"), got.out, got.err)
 	}
@@ -569,10 +649,11 @@ func TestTeamSessionGoesOn(t *testing.T) {
 	}
 }
 
-// Check D15, failures.md B1 to B5: a worker whose work does not fit into the window
-// goes on all the same. An epoch of its stream, which the journal has with the tokens
-// before and behind it, makes room where calls and results part, by the window of its
-// model, and without a call of its own.
+// Check D15, failures.md B1, B2, B3, B4 and B5: a worker whose work does not fit into
+// the window goes on all the same (B4). An epoch of its stream makes room where calls
+// and results part (B1), by the window of its model (B2), and without a call of its own
+// (B5). The journal has it with the tokens before and behind it, and hooks are told of
+// it (B3).
 func TestTeamOutgrowsTheWindow(t *testing.T) {
 	t.Parallel()
 	files, play := map[string]string{}, planOf("", "librarian")
@@ -588,6 +669,8 @@ func TestTeamOutgrowsTheWindow(t *testing.T) {
 	if err := os.WriteFile(path, []byte(prices), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	hooks := `{"hooks": {"PreCompact": [{"hooks": [{"type": "command", "command": "echo before >> ../hooked.txt"}]}], "PostCompact": [{"hooks": [{"type": "command", "command": "echo behind >> ../hooked.txt"}]}]}}`
+	w.atHome("hooks.json", hooks)
 	if r := w.report("--prices", path, "look around"); r.Summary != "done" || r.Routing.Workers[0].Status != "completed" {
 		t.Fatalf("the run is %+v", r)
 	}
@@ -600,29 +683,20 @@ func TestTeamOutgrowsTheWindow(t *testing.T) {
 		}
 	}
 	forced := 0
-	names, err := journal.List(w.home)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		for r, err := range journal.Read(name.Path) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Type != quire.RecordEpoch {
-				continue
-			}
-			e, err := journal.Decode[quire.EpochRecord](r)
-			if err != nil || e.After >= e.Before {
-				t.Errorf("%v: the epoch is %+v, %v", name.Number, e, err)
-			}
-			if e.Kind == quire.EpochForced {
-				forced++
-			}
+	for _, r := range w.recorded(quire.RecordEpoch) {
+		e, err := journal.Decode[quire.EpochRecord](r)
+		if err != nil || e.After >= e.Before {
+			t.Errorf("the epoch is %+v, %v", e, err)
+		}
+		if e.Kind == quire.EpochForced {
+			forced++
 		}
 	}
 	if forced == 0 {
 		t.Error("no forced epoch is recorded")
+	}
+	if hooked := w.read("../hooked.txt"); strings.Count(hooked, "before") < forced || strings.Count(hooked, "before") != strings.Count(hooked, "behind") {
+		t.Errorf("of %d forced epochs the hooks were told %q", forced, hooked)
 	}
 }
 

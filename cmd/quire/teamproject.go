@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"iter"
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/quire-agent/quire/internal/brain"
 	"github.com/quire-agent/quire/internal/check"
@@ -39,46 +41,77 @@ func (p *teamProject) Baseline(ctx context.Context) (check.Baseline, error) {
 	return check.Measure(ctx, p.dir())
 }
 
-// Patch is what the run changed. Outside of a repository it is what the agents'
-// tools are known to have changed.
+// Patch is what the run changed: as git sees it, or as its records say.
 func (p *teamProject) Patch(ctx context.Context, since *check.Baseline) (check.Patch, error) {
 	if since.Repo {
 		return since.Patch(ctx, p.dir())
 	}
-	paths, err := p.effects()
-	return check.Changed(paths), err
+	patch, _, err := p.compare(ctx)
+	return patch, err
 }
 
-// effects are the paths that the tools of this run changed.
-func (p *teamProject) effects() ([]string, error) {
+// compare makes the patch of the session's newest run of what its effects kept.
+func (p *teamProject) compare(ctx context.Context) (patch check.Patch, d check.Diff, err error) {
+	before, err := p.effects(ctx)
+	if err != nil {
+		return patch, d, err
+	}
+	return check.Compare(p.dir(), before, check.MaxDiff)
+}
+
+// effects are the files that the tools of the session changed in its newest run, with
+// what they held before.
+func (p *teamProject) effects(ctx context.Context) (list []check.Version, err error) {
 	seen := map[string]bool{}
-	var paths []string
-	for r, err := range journal.Read(p.staff.main.live.Name().Path) {
+	for r, err := range p.records() {
 		if err != nil {
 			return nil, err
 		}
 		switch r.Type {
 		case brain.RecordRequest:
-			seen, paths = map[string]bool{}, nil
+			seen, list = map[string]bool{}, nil
 		case quire.RecordEffect:
 			e, err := journal.Decode[run.EffectRecord](r)
 			if err != nil {
 				return nil, err
 			}
 			for _, c := range e.Changes {
-				if !seen[c.Path] {
-					seen[c.Path] = true
-					paths = append(paths, c.Path)
+				if seen[c.Path] || c.Before.Kind == undo.Folder || c.After.Kind == undo.Folder {
+					continue
 				}
+				seen[c.Path] = true
+				v, err := p.version(ctx, c)
+				if err != nil {
+					return nil, err
+				}
+				list = append(list, v)
 			}
 		}
 	}
-	return paths, nil
+	return list, nil
 }
 
-// Diff is the change as text.
+// version is what a path held before a change.
+func (p *teamProject) version(ctx context.Context, c undo.Change) (v check.Version, err error) {
+	v = check.Version{Path: c.Path, None: c.Before.Kind == undo.None}
+	if c.Before.Hash == (quire.Hash{}) {
+		return v, nil
+	}
+	v.Data, err = p.staff.home.pool.Bodies.Body(ctx, c.Before.Hash)
+	if errors.Is(err, quire.ErrNotFound) {
+		return v, nil
+	}
+	return v, err
+}
+
+// Diff is the text of a patch, and the beginnings of its new files.
 func (p *teamProject) Diff(ctx context.Context, since *check.Baseline, patch *check.Patch) (d check.Diff, previews []check.Preview, err error) {
-	if d, err = since.Diff(ctx, p.dir(), patch, check.MaxDiff); err != nil {
+	if since.Repo {
+		d, err = since.Diff(ctx, p.dir(), patch, check.MaxDiff)
+	} else {
+		_, d, err = p.compare(ctx)
+	}
+	if err != nil {
 		return d, nil, err
 	}
 	previews, more, err := check.Previews(p.dir(), patch)
@@ -97,8 +130,84 @@ func (p *teamProject) Check(ctx context.Context, patch *check.Patch, failed []st
 	for _, name := range failed {
 		last.Results = append(last.Results, check.Result{Name: name, Status: check.Failed})
 	}
-	return check.Run(ctx, p, check.Find(files, c), patch.Paths(), c, last)
+	before, err := check.Measure(ctx, p.dir())
+	if err != nil {
+		return check.Summary{}, err
+	}
+	s, err := check.Run(ctx, p, check.Find(files, c), patch.Paths(), c, last)
+	if err != nil {
+		return s, err
+	}
+	after, err := check.Measure(ctx, p.dir())
+	if err != nil {
+		return s, err
+	}
+	s.Left = before.Made(&after)
+	demanded, err := p.demanded(patch)
+	s.Review, s.Demanded = s.Review || demanded, s.Demanded || demanded
+	return s, err
 }
+
+// demanded reports whether a rule of permission demands a review of what was changed,
+// or of a command that was run.
+func (p *teamProject) demanded(patch *check.Patch) (bool, error) {
+	policy, err := p.staff.main.policy()
+	if err != nil {
+		return false, err
+	}
+	if _, required := policy.Review(permit.Request{Writes: patch.Paths()}); required {
+		return true, nil
+	}
+	required := false
+	for r, err := range p.records() {
+		if err != nil {
+			return false, err
+		}
+		switch r.Type {
+		case brain.RecordRequest:
+			required = false
+		case recordDemand:
+			required = true
+		}
+	}
+	return required, nil
+}
+
+// recordDemand stands in the session's journal where a command was run of which a
+// rule of permission demands a review.
+const recordDemand = "review_demanded"
+
+type demand struct {
+	Task    string `json:"taskId"`
+	Command string `json:"command"`
+	Why     string `json:"why"`
+}
+
+// A demandingGate notes what has to be reviewed of what it lets through.
+type demandingGate struct {
+	run.Gate
+	seat *seat
+}
+
+// Check decides as the gate does.
+func (g demandingGate) Check(ctx context.Context, r permit.Request, notice string) (permit.Decision, error) {
+	d, err := g.Gate.Check(ctx, r, notice)
+	if err != nil || d.Verdict != permit.Allow || r.Command == "" {
+		return d, err
+	}
+	policy, err := g.seat.policy()
+	if err != nil {
+		return d, err
+	}
+	why, required := policy.Review(r)
+	if !required {
+		return d, nil
+	}
+	return d, g.seat.staff.main.record.Record(recordDemand, demand{g.seat.job.Task, g.seat.inv.mask(clip(r.Command, maxDemand)), why})
+}
+
+// maxDemand bounds what is recorded of a command, in bytes.
+const maxDemand = 400
 
 // Run runs one check, unless the rules of permission are against it. That a run may
 // change files is leave to run its project's own checks.
@@ -130,30 +239,31 @@ func (p *teamProject) wrap() func(*exec.Cmd) error {
 // copiesOf is the folder of a home in which copies of projects are.
 func copiesOf(h *home) string { return filepath.Join(h.pool.Home, "worktrees") }
 
-// Copy makes a copy of the project for a task.
-func (p *teamProject) Copy(ctx context.Context, task string) (string, error) {
-	t, err := worktree.Add(ctx, p.dir(), copiesOf(p.staff.home))
+// leftFor is how long a copy is kept that an interrupted run left behind: a run that
+// goes on later has its writers begin anew.
+const leftFor = 3 * 24 * time.Hour
+
+// Copy makes a copy of the project for a task, or finds the one that is there.
+func (p *teamProject) Copy(ctx context.Context, task string) (string, bool, error) {
+	t, found, err := worktree.Open(ctx, p.dir(), copiesOf(p.staff.home), task)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.copies[task] = t
-	return t.Dir, nil
+	return t.Dir, found, nil
 }
 
-// Merge puts what was changed in a copy into the project, so that it can be undone,
-// and takes the copy away.
+// Merge puts what was changed in a copy into the project, so that it can be undone.
 func (p *teamProject) Merge(ctx context.Context, task string) (files []string, conflicts []brain.Conflict, err error) {
 	p.mu.Lock()
 	t := p.copies[task]
-	delete(p.copies, task)
 	p.mu.Unlock()
 	if t == nil {
 		return nil, nil, nil
 	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	before, err := p.before(ctx, t)
+	before, err := p.before(ctx, t, task)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -164,20 +274,91 @@ func (p *teamProject) Merge(ctx context.Context, task string) (files []string, c
 	return m.Merged, conflicts, errors.Join(err, p.merged(task, m.Merged, before))
 }
 
+// Drop takes the copy of a task away, also one that an interrupted run left.
+func (p *teamProject) Drop(ctx context.Context, task string) error {
+	p.mu.Lock()
+	t := p.copies[task]
+	delete(p.copies, task)
+	p.mu.Unlock()
+	if t != nil {
+		return t.Close()
+	}
+	return worktree.Remove(ctx, p.dir(), copiesOf(p.staff.home), task)
+}
+
 // maxMarked bounds what is shown of a conflict.
 const maxMarked = 4_000
 
-// before keeps what the project holds where a copy was changed.
-func (p *teamProject) before(ctx context.Context, t *worktree.Tree) (map[string]undo.State, error) {
-	b, err := check.Measure(ctx, t.Dir)
+// recordMerging stands in the session's journal before changes of a copy are put into
+// the project: what the files held, so that a merge that was interrupted can be undone
+// too.
+const recordMerging = "worktree_merging"
+
+type merging struct {
+	Task  string       `json:"taskId"`
+	Files []mergedFile `json:"files"`
+}
+
+type mergedFile struct {
+	Path   string     `json:"path"`
+	Before undo.State `json:"before"`
+}
+
+// before keeps what the project holds where a copy was changed, or takes what was
+// kept before the merge was interrupted.
+func (p *teamProject) before(ctx context.Context, t *worktree.Tree, task string) (map[string]undo.State, error) {
+	kept, err := p.kept(task)
+	if err != nil || kept != nil {
+		return kept, err
+	}
+	paths, err := t.Changed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	tree := undo.New(p.staff.main.project, p.staff.home.pool.Bodies)
-	kept := map[string]undo.State{}
-	for _, f := range b.Files {
-		if kept[f.Path], _, err = tree.Keep(ctx, f.Path); err != nil {
+	kept, m := map[string]undo.State{}, merging{Task: task}
+	for _, path := range paths {
+		if kept[path], _, err = tree.Keep(ctx, path); err != nil {
 			return nil, err
+		}
+		m.Files = append(m.Files, mergedFile{path, kept[path]})
+	}
+	if err := p.staff.main.record.Record(recordMerging, m); err != nil {
+		return nil, err
+	}
+	return kept, p.staff.main.record.Sync(ctx)
+}
+
+// records are those of the session's journal. Places that are damaged are passed over.
+func (p *teamProject) records() iter.Seq2[quire.Record, error] {
+	return func(yield func(quire.Record, error) bool) {
+		for r, err := range journal.Read(p.staff.main.live.Name().Path) {
+			if !errors.Is(err, quire.ErrDamaged) && !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// kept is what files held before a merge that was interrupted, nil where none was.
+func (p *teamProject) kept(task string) (kept map[string]undo.State, err error) {
+	for r, err := range p.records() {
+		if err != nil {
+			return nil, err
+		}
+		if r.Type != recordMerging {
+			continue
+		}
+		m, err := journal.Decode[merging](r)
+		if err != nil {
+			return nil, err
+		}
+		if m.Task != task {
+			continue
+		}
+		kept = map[string]undo.State{}
+		for _, f := range m.Files {
+			kept[f.Path] = f.Before
 		}
 	}
 	return kept, nil
@@ -192,7 +373,9 @@ func (p *teamProject) merged(task string, files []string, before map[string]undo
 		if err != nil {
 			return err
 		}
-		e.Changes = append(e.Changes, undo.Change{Path: f, Before: before[f], After: after})
+		if after != before[f] {
+			e.Changes = append(e.Changes, undo.Change{Path: f, Before: before[f], After: after})
+		}
 	}
 	if len(e.Changes) == 0 {
 		return nil
@@ -200,12 +383,12 @@ func (p *teamProject) merged(task string, files []string, before map[string]undo
 	return p.staff.main.record.Record(quire.RecordEffect, e)
 }
 
-// close takes away copies that were not merged.
+// close gives copies up that were not merged. They stay for the run that goes on.
 func (p *teamProject) close() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.copies {
-		err = errors.Join(err, t.Close())
+		err = errors.Join(err, t.Leave())
 	}
 	p.copies = map[string]*worktree.Tree{}
 	return err

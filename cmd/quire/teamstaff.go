@@ -46,8 +46,11 @@ type staff struct {
 	preset role.Brain
 	rounds int
 	cost   float64 // of all agents together, 0: no limit
-	main   *seat
-	brain  *brain.Brain
+
+	dispatches bool // the primary may ask more specialists
+
+	main  *seat
+	brain *brain.Brain
 
 	mu     sync.Mutex
 	opened map[string]hiredModel
@@ -100,7 +103,7 @@ func (s *staff) Open(ctx context.Context, j brain.Job) (brain.Agent, error) {
 		return nil, err
 	}
 	p.parent = s.main.live.Name().ULID
-	t, err := s.seat(p, j, brain.DispatchTool(nil))
+	t, err := s.seat(p, j, s.dispatch(nil)...)
 	if err != nil {
 		return nil, err
 	}
@@ -159,10 +162,19 @@ func (s *staff) seat(p agentParts, j brain.Job, extra ...tool.Tool) (*seat, erro
 	t.watch(j.Watch)
 	t.loop.Rounds, t.loop.Budget = s.roundsOf(j), s.left()
 	t.loop.Head.Thinking = thinkingOf(s.model(context.Background(), j.Model).api, j.Thinking)
+	t.loop.Gate = demandingGate{t.loop.Gate, t}
 	if j.Tools == role.ToolsNone {
 		t.loop.Gate = shut{}
 	}
 	return t, nil
+}
+
+// dispatch is the tool that asks one more specialist, where that is not switched off.
+func (s *staff) dispatch(d brain.Dispatcher) []tool.Tool {
+	if !s.dispatches {
+		return nil
+	}
+	return []tool.Tool{brain.DispatchTool(d)}
 }
 
 // watch tells of what happens in the stream, and watches what belongs to it.
@@ -230,7 +242,7 @@ func (s *staff) reopen(ctx context.Context, j brain.Job) error {
 	if err := s.main.close(); err != nil {
 		return err
 	}
-	t, err := s.seat(p, j, brain.DispatchTool(s.brain))
+	t, err := s.seat(p, j, s.dispatch(s.brain)...)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -112,18 +113,35 @@ func (r *usageRun) read(cmd *cobra.Command) (all []usage.Call, err error) {
 	if err != nil {
 		return nil, err
 	}
+	keep := usage.Keep{Dir: filepath.Join(h.pool.Home, "cache", "usage")}
 	for _, n := range names {
-		calls, err := usage.Read(n.Path, prices)
+		calls, err := keep.Read(n.Path, prices)
 		if err != nil {
 			return nil, explain(err)
 		}
 		all = append(all, calls...)
+	}
+	if err := r.prune(h, keep); err != nil {
+		return nil, explain(err)
 	}
 	if r.days > 0 {
 		from := time.Now().AddDate(0, 0, -r.days)
 		all = slices.DeleteFunc(all, func(c usage.Call) bool { return c.At.Before(from) })
 	}
 	return all, nil
+}
+
+// prune forgets what is kept of sessions that are not there any more.
+func (r *usageRun) prune(h *home, keep usage.Keep) error {
+	all, err := h.sessions()
+	if err != nil {
+		return err
+	}
+	paths := make([]string, len(all))
+	for i, n := range all {
+		paths[i] = n.Path
+	}
+	return keep.Prune(paths)
 }
 
 // names are the journals that are asked for.

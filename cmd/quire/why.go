@@ -32,7 +32,8 @@ func (inv *invocation) whyCommand() *cobra.Command {
 		Use:   "why {PAGE | --call K}",
 		Short: "Say why a page stands as it does, or why a call was sent as it was",
 		Long: `Say what was decided about a page and why: how it stands now, each decision with
-the figures behind it, and when it was missed. With --call it says what was decided
+the figures behind it, when it was missed, and when it was brought in because words
+pointed to it. With --call it says what was decided
 for one call: whether its prompt only grew or was rewritten, what went and what
 came in. Calls count from 0; those of subagents do not count.
 
@@ -83,6 +84,7 @@ type pageWhy struct {
 	Away     string             `json:"away,omitempty"` // why it stands nowhere
 	Decided  []history.Decided  `json:"decisions"`
 	Faults   []history.Fault    `json:"faults"`
+	Foreseen []history.Foreseen `json:"foreseen"`
 	Relative bool               `json:"relative"` // money is in input tokens; otherwise in US dollars
 	Row      shownRow           `json:"row"`
 }
@@ -105,7 +107,7 @@ func (r *whyRun) ofPage(cmd *cobra.Command, h *home, arg string) error {
 	}
 	w := texts.Map(pageWhy{
 		Name: row.Ref().String(), Told: toldFrom(told), Stands: orNone(told.Standing(row.Number)), Decided: orNone(told.Decided(row.Number)),
-		Faults: orNone(told.Faults(row.Number)), Relative: told.Relative, Row: shownRow{pageNames(row.From), row},
+		Faults: orNone(told.Faults(row.Number)), Foreseen: orNone(told.Foreseen(row.Number)), Relative: told.Relative, Row: shownRow{pageNames(row.From), row},
 		Heat: row.Heat * math.Exp2(-float64(last-row.LastRef)/12),
 	}, h.secrets.Mask)
 	if len(w.Stands) == 0 {
@@ -232,26 +234,51 @@ func figures(d *quire.Decision, p purse) string {
 	return text + fmt.Sprintf(", it is needed until then with %s (word for word %s), and missing it costs %s", percent(d.Chance), percent(d.Strict), p.sum(d.Miss))
 }
 
-// writeDecided lists decisions and faults as they followed each other.
+// A whyEvent is something that happened to a page with a call, as the rest of a line.
+type whyEvent struct {
+	call int
+	text string
+}
+
+// writeDecided lists decisions, faults and what was foreseen as they followed each
+// other.
 func (r *whyRun) writeDecided(w *pageWhy, p purse) {
-	faults := w.Faults
-	missed := func(before int) {
-		for len(faults) > 0 && faults[0].Call < before {
-			f := faults[0]
-			fmt.Fprintf(r.out, "call %d: missed, %s%s\n", f.Call, p.sum(f.Cost), blame(&f))
-			faults = faults[1:]
-		}
-	}
+	var all []whyEvent
 	for i := range w.Decided {
-		d := &w.Decided[i]
-		missed(d.Call)
-		at := fmt.Sprintf("call %d", d.Call)
-		if d.Kind != "" {
-			at += fmt.Sprintf(", epoch %d (%s)", d.Epoch, d.Kind)
-		}
-		fmt.Fprintf(r.out, "%s: %s, %s%s\n", at, change(&d.Decision), reasonOf(&d.Decision), figures(&d.Decision, p))
+		all = append(all, whyEvent{w.Decided[i].Call, decided(&w.Decided[i], p)})
 	}
-	missed(math.MaxInt)
+	for i := range w.Foreseen {
+		all = append(all, whyEvent{w.Foreseen[i].Call, foreseen(&w.Foreseen[i])})
+	}
+	for i := range w.Faults {
+		f := &w.Faults[i]
+		all = append(all, whyEvent{f.Call, ": missed, " + p.sum(f.Cost) + blame(f, p)})
+	}
+	slices.SortStableFunc(all, func(a, b whyEvent) int { return cmp.Compare(a.call, b.call) })
+	for _, e := range all {
+		fmt.Fprintf(r.out, "call %d%s\n", e.call, e.text)
+	}
+}
+
+func decided(d *history.Decided, p purse) string {
+	text := fmt.Sprintf("%s, %s%s", change(&d.Decision), reasonOf(&d.Decision), figures(&d.Decision, p))
+	if d.Kind != "" {
+		return fmt.Sprintf(", epoch %d (%s): %s", d.Epoch, d.Kind, text)
+	}
+	return ": " + text
+}
+
+// foreseen says why a page was brought in before it was asked for, and what became
+// of it.
+func foreseen(f *history.Foreseen) string {
+	text := fmt.Sprintf(": brought in again, %d tokens: %s", f.Tokens, f.Reason)
+	switch {
+	case !f.Known:
+		return text
+	case f.Used:
+		return text + "; it was used"
+	}
+	return text + "; it was not used"
 }
 
 // needed is how likely a page is to be needed until the next epoch, where that was
@@ -284,11 +311,16 @@ func change(d *quire.Decision) string {
 	return text
 }
 
-// blame says which epoch a fault is booked to.
-func blame(f *history.Fault) string {
+// blame says which epoch a fault is booked to, and of one that came soon what the
+// going of its page had saved.
+func blame(f *history.Fault, p purse) string {
 	switch {
 	case f.Soon:
-		return fmt.Sprintf(": epoch %d had lowered it %d %s before, a mis-schedule", f.Epoch, f.Since, plural(f.Since, "call", "calls"))
+		text := fmt.Sprintf(": epoch %d had lowered it %d %s before, a mis-schedule", f.Epoch, f.Since, plural(f.Since, "call", "calls"))
+		if f.Saved > 0 {
+			text += " that had saved " + p.sum(f.Saved)
+		}
+		return text
 	case f.Epoch > 0:
 		return fmt.Sprintf(": epoch %d had lowered it %d calls before", f.Epoch, f.Since)
 	}
@@ -353,6 +385,9 @@ func (r *whyRun) aboutCall(ctx context.Context, h *home, name journal.Name, c *h
 	for _, f := range c.Faults {
 		of[f.Page] = all[f.Page]
 	}
+	for _, f := range c.Foreseen {
+		of[f.Page] = all[f.Page]
+	}
 	return of, err
 }
 
@@ -375,7 +410,11 @@ func (r *whyRun) writeCall(w *callWhy, at string, p purse) error {
 		fmt.Fprintf(r.out, "came in: %s, %s%s, %s\n", e.Page, e.Part, tokensText(e.Tokens), w.About[e.Page])
 	}
 	for _, f := range w.Faults {
-		fmt.Fprintf(r.out, "missed: %s, %s, %s%s\n", f.Page, w.About[f.Page], p.sum(f.Cost), blame(&f))
+		fmt.Fprintf(r.out, "missed: %s, %s, %s%s\n", f.Page, w.About[f.Page], p.sum(f.Cost), blame(&f, p))
+	}
+	for i := range w.Foreseen {
+		f := &w.Foreseen[i]
+		fmt.Fprintf(r.out, "%s, %s%s\n", f.Page, w.About[f.Page], foreseen(f))
 	}
 	_, err := fmt.Fprintf(r.out, "told %s\n", w.Told)
 	return err

@@ -19,7 +19,7 @@ func floors() []floor {
 		{2, "internal/store/storetest"}, {2, "internal/store/mem"}, {2, "internal/store/sqlite"},
 		{3, "internal/vector"}, {3, "internal/script"}, {3, "internal/model"}, {3, "internal/model/..."}, {3, "internal/sim"}, {3, "internal/permit"}, {3, "internal/undo"}, {3, "internal/tool"}, {3, "internal/tool/..."},
 		{3, "internal/route"}, {3, "internal/packet"}, {3, "internal/role"}, {3, "internal/check"}, {3, "internal/review"}, {3, "internal/norms"}, {3, "internal/skill"}, {3, "internal/hook"}, {3, "internal/worktree"}, {3, "internal/warning"},
-		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/eval"}, {4, "internal/quiz"}, {4, "internal/probe"}, {4, "internal/taskset"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"}, {4, "internal/brain"}, {4, "internal/usage"},
+		{4, "internal/trace"}, {4, "internal/ingest"}, {4, "internal/run"}, {4, "internal/recording/recordingtest"}, {4, "internal/recording"}, {4, "internal/replay"}, {4, "internal/eval"}, {4, "internal/quiz"}, {4, "internal/probe"}, {4, "internal/taskset"}, {4, "internal/history"}, {4, "internal/audit"}, {4, "internal/report"}, {4, "internal/brain"}, {4, "internal/usage"},
 		{5, "internal/curation"}, {5, "internal/gateway"}, {5, "internal/mcp"},
 		{6, "cmd/quire"},
 		{7, "internal/arch"}, {7, "internal/mutate"}, {7, "internal/trial"}, {7, "internal/gatewaytest"},

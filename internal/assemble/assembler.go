@@ -92,6 +92,9 @@ func (a *Assembler) Assemble(plan schedule.Plan, head Head) (quire.Call, error) 
 // follow keeps the stream in step with the scheduler's, whatever becomes of the
 // call.
 func (a *Assembler) follow(p schedule.Plan) {
+	if p.Back > 0 {
+		a.goBack(p.Back - 1)
+	}
 	a.epoch = a.epoch || p.Kind != ""
 	a.valid = min(a.valid, p.Keep)
 	if p.Keep < len(a.stream) {
@@ -101,6 +104,21 @@ func (a *Assembler) follow(p schedule.Plan) {
 		a.stream = append(a.stream, a.place(q))
 		a.known = max(a.known, q.Block+1)
 	}
+}
+
+// goBack makes the head of the last call the last call, up to so many places: what
+// was behind them was left.
+func (a *Assembler) goBack(places int) {
+	a.valid = min(a.valid, places)
+	if places < len(a.stream) {
+		a.stream = slices.Clip(a.stream[:places])
+	}
+	if places < len(a.made.places) {
+		a.made.truncate(places)
+	}
+	a.valid = min(a.valid, len(a.made.places))
+	kept := sort.SearchInts(a.made.marks, a.made.head+len(a.made.links)+1)
+	a.made.marks = slices.Clip(a.made.marks[:kept])
 }
 
 // place is what follows the stream. Blocks stand in the order in which they

@@ -11,6 +11,9 @@ func (d *draft) plan() []int {
 	rules := d.h.Rules
 	rules.Breakpoints = min(rules.Breakpoints, mostMarks)
 	places := rules.Place(d.head, d.lastWritten(), d.head+len(d.links))
+	if rules.Hinge && len(places) > 0 {
+		places = d.hinged(places)
+	}
 	if rules.Implicit && len(places) > 0 {
 		places = places[:len(places)-1]
 	}
@@ -23,6 +26,30 @@ func (d *draft) plan() []int {
 		}
 	}
 	return out
+}
+
+// hinged is places with the end of what is before the last message among them. Where
+// there are as many marks as there may be, it takes the place of one that only keeps
+// the others close.
+func (d *draft) hinged(places []int) []int {
+	last := len(d.links) - 1
+	for last >= 0 && d.links[last].message == len(d.messages)-1 {
+		last--
+	}
+	hinge := d.head + last + 1
+	if last < 0 || hinge < d.lastWritten() && !slices.Contains(d.written, hinge) {
+		return places
+	}
+	if len(places) >= min(mostMarks, d.h.Rules.Breakpoints) {
+		i := slices.IndexFunc(places[:len(places)-1], func(p int) bool { return p > d.head && p != d.lastWritten() })
+		if i < 0 {
+			return places
+		}
+		places = slices.Delete(places, i, i+1)
+	}
+	places = append(places, hinge)
+	slices.Sort(places)
+	return slices.Compact(places)
 }
 
 // mostMarks is how many marks a call has at most, whatever the rules say.

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // Options say what an audit counts.
@@ -29,7 +30,7 @@ type Audit struct {
 	opts     Options
 	sessions []digest
 	skipped  []Skipped
-	atlas    *eval.Atlas
+	atlas    *replay.Atlas
 }
 
 // New begins an audit.
@@ -42,7 +43,7 @@ func New(opts Options) *Audit {
 // empty. Nothing of s is kept, so its bodies may be closed afterwards. A
 // session all of whose calls are left out by the options is not in the report,
 // what could not be read of it is.
-func (a *Audit) Add(s *eval.Session, outcomes []eval.Outcome) {
+func (a *Audit) Add(s *recording.Session, outcomes []replay.Outcome) {
 	for _, k := range s.Skips {
 		a.Skip(s.Path, k.Line, k.Reason)
 	}
@@ -55,12 +56,12 @@ func (a *Audit) Add(s *eval.Session, outcomes []eval.Outcome) {
 // Draws reports whether a drawing of s would be shown: it has more calls than
 // what is shown now. Of two with as many calls the one whose path comes first
 // counts, so that the order of adding does not matter.
-func (a *Audit) Draws(s *eval.Session) bool {
+func (a *Audit) Draws(s *recording.Session) bool {
 	return a.atlas == nil || len(s.Calls) > a.atlas.Total || len(s.Calls) == a.atlas.Total && s.Path < a.atlas.Session
 }
 
 // Draw shows a drawing of a session that was added, if [Audit.Draws] says so.
-func (a *Audit) Draw(s *eval.Session, drawn eval.Atlas) {
+func (a *Audit) Draw(s *recording.Session, drawn replay.Atlas) {
 	if a.Draws(s) && slices.ContainsFunc(a.sessions, func(d digest) bool { return d.path == s.Path }) {
 		a.atlas = &drawn
 	}
@@ -77,7 +78,7 @@ func (a *Audit) filtered() bool {
 
 // counts reports whether the options let a call in. A call without a time
 // passes no filter on time.
-func (o Options) counts(c eval.Call, model string) bool {
+func (o Options) counts(c recording.Call, model string) bool {
 	if !o.Since.IsZero() && c.At.Before(o.Since) {
 		return false
 	}

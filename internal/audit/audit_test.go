@@ -11,9 +11,10 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/audit"
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"pgregory.net/rapid"
 )
 
@@ -34,8 +35,8 @@ func metered(input, read, write, output int64) quire.Usage {
 // small is a session of five calls, one minute apart but for a pause before the
 // fourth. A file is read at call 1 (from 0), again unchanged at call 3, and
 // needed at call 2 only.
-func small(path string) *eval.Session {
-	s := &eval.Session{
+func small(path string) *recording.Session {
+	s := &recording.Session{
 		Path: path, Info: quire.SessionInfo{ID: "id-" + path, Agent: quire.AgentClaudeCode, Project: "/home/ann/shop"},
 		Overhead: 10_000,
 		Pages: []quire.Page{
@@ -43,14 +44,14 @@ func small(path string) *eval.Session {
 			{Number: 2, Kind: quire.PageTool, Tool: "Read", Action: quire.ActionRead, Target: "cart.go", Call: 1},
 			{Number: 3, Kind: quire.PageTool, Tool: "Read", Action: quire.ActionRead, Target: "cart.go", Call: 3},
 		},
-		Items: []eval.Item{
+		Items: []recording.Item{
 			{Page: 1, Kind: quire.PartUser, Call: 0, By: -1, Tokens: 100, Hash: 1},
 			{Page: 2, Kind: quire.PartToolCall, Call: 1, By: 0, Tokens: 50, Hash: 2},
 			{Page: 2, Kind: quire.PartToolResult, Call: 1, By: -1, Tokens: 2000, Hash: 3},
 			{Page: 3, Kind: quire.PartToolCall, Call: 3, By: 2, Tokens: 50, Hash: 4},
 			{Page: 3, Kind: quire.PartToolResult, Call: 3, By: -1, Tokens: 2000, Hash: 3},
 		},
-		Needs: []eval.Need{{Call: 2, Page: 2, Wide: true}},
+		Needs: []recording.Need{{Call: 2, Page: 2, Wide: true}},
 	}
 	usages := []quire.Usage{
 		metered(0, 0, 10_100, 50), metered(0, 10_100, 2_050, 10), metered(0, 12_150, 0, 50),
@@ -61,14 +62,14 @@ func small(path string) *eval.Session {
 		if k == 3 {
 			at = at.Add(10 * time.Minute)
 		}
-		s.Calls = append(s.Calls, eval.Call{ID: fmt.Sprintf("msg_%s_%d", path, k), Model: opus, At: at, Usage: u, Output: int(u.Output)})
+		s.Calls = append(s.Calls, recording.Call{ID: fmt.Sprintf("msg_%s_%d", path, k), Model: opus, At: at, Usage: u, Output: int(u.Output)})
 		at = at.Add(time.Minute)
 	}
 	s.Calls[0].Hint = "why is the total wrong?"
 	return s
 }
 
-func reportOf(t *testing.T, opts audit.Options, sessions ...*eval.Session) audit.Report {
+func reportOf(t *testing.T, opts audit.Options, sessions ...*recording.Session) audit.Report {
 	t.Helper()
 	if opts.Prices == nil {
 		opts.Prices = price.Default()
@@ -144,7 +145,7 @@ func TestRepeats(t *testing.T) {
 	same(t, "target", r.Repeats.Worst[0].Target, "cart.go")
 
 	s := small("b")
-	s.Cuts = []eval.Cut{{Call: 3, Item: 3, Trigger: "auto"}}
+	s.Cuts = []recording.Cut{{Call: 3, Item: 3, Trigger: "auto"}}
 	r = reportOf(t, audit.Options{}, s)
 	same(t, "forgotten after a compaction", r.Repeats.Forgotten, 1)
 
@@ -156,21 +157,23 @@ func TestRepeats(t *testing.T) {
 func TestCausesOfRewrites(t *testing.T) {
 	cases := []struct {
 		name   string
-		change func(*eval.Session)
+		change func(*recording.Session)
 		cause  audit.Cause
 	}{
-		{"idle", func(*eval.Session) {}, audit.CauseIdle},
-		{"written for an hour", func(s *eval.Session) { s.Calls[0].Usage.CacheWrite1h, s.Calls[1].Usage.CacheWrite1h = 10_100, 2_050 }, audit.CauseUnexplained},
-		{"compaction", func(s *eval.Session) { s.Cuts = []eval.Cut{{Call: 3, Item: 3, Trigger: "auto"}} }, audit.CauseCompaction},
-		{"rewind", func(s *eval.Session) { s.Cuts = []eval.Cut{{Call: 3, Item: 3, Keep: 1, Rewind: true}} }, audit.CauseEdit},
-		{"results cleared", func(s *eval.Session) { s.Cuts = []eval.Cut{{Call: 3, Item: 3, Trigger: "micro"}} }, audit.CauseEdit},
-		{"model", func(s *eval.Session) { s.Calls[3].Model = sonnet }, audit.CauseModel},
-		{"shorter", func(s *eval.Session) {
+		{"idle", func(*recording.Session) {}, audit.CauseIdle},
+		{"written for an hour", func(s *recording.Session) {
+			s.Calls[0].Usage.CacheWrite1h, s.Calls[1].Usage.CacheWrite1h = 10_100, 2_050
+		}, audit.CauseUnexplained},
+		{"compaction", func(s *recording.Session) { s.Cuts = []recording.Cut{{Call: 3, Item: 3, Trigger: "auto"}} }, audit.CauseCompaction},
+		{"rewind", func(s *recording.Session) { s.Cuts = []recording.Cut{{Call: 3, Item: 3, Keep: 1, Rewind: true}} }, audit.CauseEdit},
+		{"results cleared", func(s *recording.Session) { s.Cuts = []recording.Cut{{Call: 3, Item: 3, Trigger: "micro"}} }, audit.CauseEdit},
+		{"model", func(s *recording.Session) { s.Calls[3].Model = sonnet }, audit.CauseModel},
+		{"shorter", func(s *recording.Session) {
 			s.Calls[3].At, s.Calls[4].At = s.Calls[2].At, s.Calls[2].At
 			s.Calls[3].Usage = metered(0, 0, 9_000, 1)
 			s.Calls[4].Usage = metered(0, 9_000, 0, 1)
 		}, audit.CauseEdit},
-		{"nothing recorded", func(s *eval.Session) { s.Calls[3].At, s.Calls[4].At = s.Calls[2].At, s.Calls[2].At }, audit.CauseUnexplained},
+		{"nothing recorded", func(s *recording.Session) { s.Calls[3].At, s.Calls[4].At = s.Calls[2].At, s.Calls[2].At }, audit.CauseUnexplained},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -229,7 +232,7 @@ func TestLocalIDsAreNotShared(t *testing.T) {
 
 func TestSideChainsAreInUsage(t *testing.T) {
 	s := small("a")
-	s.Side = []eval.Call{{ID: "side", Model: opus, At: begin, Usage: metered(1_000, 0, 0, 10), Output: 10}}
+	s.Side = []recording.Call{{ID: "side", Model: opus, At: begin, Usage: metered(1_000, 0, 0, 10), Output: 10}}
 	r := reportOf(t, audit.Options{}, s)
 	same(t, "calls", r.Totals.Calls, 6)
 	same(t, "side calls", r.Totals.Side, 1)
@@ -308,8 +311,8 @@ func TestFilters(t *testing.T) {
 
 func TestPolicies(t *testing.T) {
 	a := audit.New(audit.Options{Prices: price.Default()})
-	outcomes := func(compact float64) []eval.Outcome {
-		return []eval.Outcome{
+	outcomes := func(compact float64) []replay.Outcome {
+		return []replay.Outcome{
 			{Policy: audit.AsRecorded, Calls: 5, Cost: 9, CostStrict: 1.5, Output: 1},
 			{Policy: "append", Calls: 5, Cost: 1, Output: 1, Prompt: 500, Peak: 200},
 			{Policy: "compact", Calls: 5, Cost: compact, Output: 1, Prompt: 250, Peak: 100, Faults: 1, FaultsWide: 2},
@@ -336,7 +339,7 @@ func TestPoliciesWithoutAPrice(t *testing.T) {
 	s := small("a")
 	s.Calls[2].Model = "nobody-knows-1"
 	a := audit.New(audit.Options{Prices: price.Default()})
-	a.Add(s, []eval.Outcome{{Policy: "append", Calls: 5, Cost: 1, FaultsWide: 3, Prompt: 500}})
+	a.Add(s, []replay.Outcome{{Policy: "append", Calls: 5, Cost: 1, FaultsWide: 3, Prompt: 500}})
 	r := a.Report(nil)
 	same(t, "cost", r.Policies["append"].Cost, nil)
 	same(t, "replayed", r.Replayed.Cost, nil)
@@ -361,7 +364,7 @@ func TestCopiesCountOnce(t *testing.T) {
 func TestRecordedPolicy(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := randomSession(t, "a")
-		player := audit.Recorded().Start(s, eval.Setting{})
+		player := audit.Recorded().Start(s, replay.Setting{})
 		var prompt []int32
 		for k := range s.Calls {
 			p := player.Step(k)
@@ -380,7 +383,7 @@ func TestRecordedPolicy(t *testing.T) {
 }
 
 // inContext is the context of call k, straight from what a cut means.
-func inContext(s *eval.Session, k int32) []int32 {
+func inContext(s *recording.Session, k int32) []int32 {
 	var items []int32
 	for i, it := range s.Items[:s.Calls[k].Items] {
 		system := it.Kind == quire.PartSystem || it.Kind == quire.PartTools
@@ -424,7 +427,7 @@ func TestTimelineIsSampled(t *testing.T) {
 func TestSkipped(t *testing.T) {
 	a := audit.New(audit.Options{Prices: price.Default()})
 	s := small("b")
-	s.Skips = []eval.Skip{{Line: 7, Reason: "broken"}, {Line: 3, Reason: "broken"}}
+	s.Skips = []recording.Skip{{Line: 7, Reason: "broken"}, {Line: 3, Reason: "broken"}}
 	a.Add(s, nil)
 	a.Skip("a", 0, "empty")
 	got := fmt.Sprint(a.Report(nil).Skipped)
@@ -436,7 +439,7 @@ func TestSkipped(t *testing.T) {
 func TestOrderDoesNotMatter(t *testing.T) {
 	prices := price.Default()
 	rapid.Check(t, func(t *rapid.T) {
-		var sessions []*eval.Session
+		var sessions []*recording.Session
 		for i := range rapid.IntRange(1, 5).Draw(t, "sessions") {
 			sessions = append(sessions, randomSession(t, fmt.Sprintf("s%d", i)))
 		}
@@ -449,7 +452,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-func encoded(t *rapid.T, prices audit.Prices, sessions []*eval.Session) string {
+func encoded(t *rapid.T, prices audit.Prices, sessions []*recording.Session) string {
 	a := audit.New(audit.Options{Prices: prices})
 	for _, s := range sessions {
 		a.Add(s, nil)
@@ -491,9 +494,9 @@ func TestMoneyAddsUp(t *testing.T) {
 }
 
 // randomSession is a consistent session of anything.
-func randomSession(t *rapid.T, path string) *eval.Session {
+func randomSession(t *rapid.T, path string) *recording.Session {
 	n := rapid.IntRange(0, 12).Draw(t, "calls")
-	s := &eval.Session{Path: path, Info: quire.SessionInfo{ID: path, Agent: quire.AgentCodex}, Overhead: rapid.IntRange(0, 500).Draw(t, "overhead")}
+	s := &recording.Session{Path: path, Info: quire.SessionInfo{ID: path, Agent: quire.AgentCodex}, Overhead: rapid.IntRange(0, 500).Draw(t, "overhead")}
 	at := begin
 	for k := range n {
 		at = at.Add(time.Duration(rapid.IntRange(0, 7_200).Draw(t, "gap")) * time.Second)
@@ -504,7 +507,7 @@ func randomSession(t *rapid.T, path string) *eval.Session {
 		c.Items = int32(len(s.Items))
 		s.Calls = append(s.Calls, c)
 		if rapid.IntRange(0, 5).Draw(t, "cut") == 0 {
-			c := eval.Cut{Call: int32(k) + 1, Item: int32(len(s.Items)), Rewind: rapid.Bool().Draw(t, "rewind")}
+			c := recording.Cut{Call: int32(k) + 1, Item: int32(len(s.Items)), Rewind: rapid.Bool().Draw(t, "rewind")}
 			if c.Rewind {
 				c.Keep = int32(rapid.IntRange(0, len(s.Items)).Draw(t, "keep"))
 			}
@@ -513,32 +516,32 @@ func randomSession(t *rapid.T, path string) *eval.Session {
 	}
 	for p := range s.Pages {
 		if rapid.Bool().Draw(t, "needed") {
-			s.Needs = append(s.Needs, eval.Need{Call: int32(rapid.IntRange(0, n-1).Draw(t, "need")), Page: quire.PageNumber(p + 1), Strict: true})
+			s.Needs = append(s.Needs, recording.Need{Call: int32(rapid.IntRange(0, n-1).Draw(t, "need")), Page: quire.PageNumber(p + 1), Strict: true})
 		}
 	}
 	return s
 }
 
-func randomItem(t *rapid.T, s *eval.Session, k int32) eval.Item {
+func randomItem(t *rapid.T, s *recording.Session, k int32) recording.Item {
 	kind := quire.PartKind(rapid.IntRange(1, 10).Draw(t, "kind"))
 	s.Pages = append(s.Pages, quire.Page{
 		Number: quire.PageNumber(len(s.Pages) + 1), Kind: quire.PageTool, Action: quire.ActionRead,
 		Tool: rapid.SampledFrom([]string{"", "Read", "Bash"}).Draw(t, "tool"), Target: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "target"),
 	})
-	return eval.Item{
+	return recording.Item{
 		Page: quire.PageNumber(len(s.Pages)), Kind: kind, Call: k, By: -1,
 		Tokens: int32(rapid.IntRange(0, 5_000).Draw(t, "tokens")), Hash: rapid.Uint64Range(0, 3).Draw(t, "hash"),
 	}
 }
 
-func randomCall(t *rapid.T, at time.Time) eval.Call {
+func randomCall(t *rapid.T, at time.Time) recording.Call {
 	size := rapid.Int64Range(0, 20_000)
 	u := metered(size.Draw(t, "input"), size.Draw(t, "read"), size.Draw(t, "write"), size.Draw(t, "output"))
 	u.Known = rapid.SampledFrom([]quire.UsageFields{recorded, quire.KnownOutput, recorded | quire.OutputAtStart}).Draw(t, "known")
 	if !u.Has(quire.KnownInput) {
 		u.Input, u.CacheRead, u.CacheWrite = 0, 0, 0
 	}
-	return eval.Call{
+	return recording.Call{
 		ID:    rapid.SampledFrom([]string{"m1", "m2", "m3", "m4", "m5", "m6", "m7", "m8"}).Draw(t, "id"),
 		Model: rapid.SampledFrom([]string{opus, sonnet, "nobody-knows-1", ""}).Draw(t, "model"),
 		At:    at, Usage: u, Output: int(u.Output),
@@ -552,7 +555,7 @@ func BenchmarkAdd(b *testing.B) {
 		c.ID = fmt.Sprintf("more-%d", k)
 		s.Calls = append(s.Calls, c)
 		s.Pages = append(s.Pages, quire.Page{Number: quire.PageNumber(k + 4), Kind: quire.PageTool, Tool: "Bash", Action: quire.ActionRun, Target: fmt.Sprint(k)})
-		s.Items = append(s.Items, eval.Item{Page: quire.PageNumber(k + 4), Kind: quire.PartToolResult, Call: int32(k + 5), Tokens: 300, Hash: uint64(k)})
+		s.Items = append(s.Items, recording.Item{Page: quire.PageNumber(k + 4), Kind: quire.PartToolResult, Call: int32(k + 5), Tokens: 300, Hash: uint64(k)})
 	}
 	prices := price.Default()
 	b.ReportAllocs()

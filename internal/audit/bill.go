@@ -3,9 +3,9 @@ package audit
 import (
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 )
 
 // bill is the money of one call in US dollars.
@@ -56,7 +56,7 @@ func guess(prompt, kept int64, warm, writes bool) quire.Usage {
 
 // lifetime is how long what c wrote to the cache lives: as recorded, otherwise
 // as the rules of the model have it. before is that of the call in front.
-func lifetime(c eval.Call, before, rule time.Duration) time.Duration {
+func lifetime(c recording.Call, before, rule time.Duration) time.Duration {
 	switch {
 	case c.Usage.CacheWrite == 0 && before > 0:
 		return before

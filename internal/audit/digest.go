@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // digest is what an audit keeps of one session: its figures, no bodies.
@@ -21,7 +22,7 @@ type digest struct {
 	dups        int    // calls left out because their id came before in this session
 	compactions int
 	rewinds     int
-	outcomes    []eval.Outcome
+	outcomes    []replay.Outcome
 	whole       *float64 // cost of the whole main chain, nil if some call has no price
 	mainCalls   int      // calls of the whole main chain
 	tools       []ToolShare
@@ -33,7 +34,7 @@ type digest struct {
 	paused      []int   // first calls after a pause that outlived the cache
 	spent       float64 // cost of calls, estimates included
 	notes       map[quire.Note]int
-	counted     eval.Counting
+	counted     recording.Counting
 }
 
 // call is one counted call.
@@ -55,7 +56,7 @@ type call struct {
 // key names a call over all files. An id that only counts within its file (a
 // plain number, or one that begins with #) is made unique by the file's path,
 // so that calls of different sessions are never taken for one.
-func key(s *eval.Session, c eval.Call) uint64 {
+func key(s *recording.Session, c recording.Call) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(c.ID))
 	if local(c.ID) {
@@ -70,7 +71,7 @@ func local(id string) bool {
 
 // reader reads the figures of one session.
 type reader struct {
-	s            *eval.Session
+	s            *recording.Session
 	opts         Options
 	ends         []int32 // by item: first call whose prompt no longer holds it
 	kinds        []Kind  // by item
@@ -81,7 +82,7 @@ type reader struct {
 	strict, wide []int32 // by page: last call that needed it
 }
 
-func newReader(s *eval.Session, opts Options) *reader {
+func newReader(s *recording.Session, opts Options) *reader {
 	r := &reader{s: s, opts: opts, ends: lifetimes(s), kinds: kindsOf(s)}
 	r.fills = fills(s, r.kinds, r.ends)
 	r.strict, r.wide = lastNeeds(s)
@@ -90,7 +91,7 @@ func newReader(s *eval.Session, opts Options) *reader {
 	return r
 }
 
-func (r *reader) digest(outcomes []eval.Outcome) digest {
+func (r *reader) digest(outcomes []replay.Outcome) digest {
 	d := digest{
 		path: r.s.Path, info: r.s.Info, outcomes: slices.Clone(outcomes),
 		recorded: len(r.s.Calls) + len(r.s.Side),
@@ -133,10 +134,10 @@ func (r *reader) calls(d *digest) {
 	}
 }
 
-func (r *reader) counts(c eval.Call) bool { return r.opts.counts(c, r.model(c)) }
+func (r *reader) counts(c recording.Call) bool { return r.opts.counts(c, r.model(c)) }
 
 // model is the model of a call, where it does not say itself the session's.
-func (r *reader) model(c eval.Call) string {
+func (r *reader) model(c recording.Call) string {
 	if c.Model == "" {
 		return r.s.Info.Model
 	}
@@ -151,7 +152,7 @@ func (r *reader) mainCall(k int) call {
 	return c
 }
 
-func (r *reader) sideCall(src eval.Call) call {
+func (r *reader) sideCall(src recording.Call) call {
 	c := r.call(src)
 	c.side, c.prompt = true, src.Usage.Prompt()
 	if m, ok := r.opts.Prices.Model(c.model); ok && src.Usage.Has(quire.KnownInput) {
@@ -163,7 +164,7 @@ func (r *reader) sideCall(src eval.Call) call {
 	return c
 }
 
-func (r *reader) call(c eval.Call) call {
+func (r *reader) call(c recording.Call) call {
 	return call{key: key(r.s, c), at: c.At, model: r.model(c), usage: c.Usage, output: c.Output}
 }
 

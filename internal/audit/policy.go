@@ -3,7 +3,7 @@ package audit
 import (
 	"strings"
 
-	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // baseline is the policy to which ratios are taken: it does nothing.
@@ -52,7 +52,7 @@ func (p *policies) add(d *digest) {
 	}
 }
 
-func (s *policySum) add(d *digest, o eval.Outcome, rows map[string]Outcome) {
+func (s *policySum) add(d *digest, o replay.Outcome, rows map[string]Outcome) {
 	s.Sessions++
 	s.Calls += o.Calls
 	s.Faults += o.Faults
@@ -130,14 +130,14 @@ func (d *digest) policies() map[string]Outcome {
 // costOf is the cost of an outcome. What the recorded agent's prompts did not
 // hold it never fetched: only strict faults, of which it has next to none, are
 // in its cost.
-func costOf(o eval.Outcome) float64 {
+func costOf(o replay.Outcome) float64 {
 	if o.Policy == AsRecorded {
 		return o.CostStrict + o.Output
 	}
 	return o.Cost + o.Output
 }
 
-func (d *digest) outcome(o eval.Outcome, base, recorded float64) Outcome {
+func (d *digest) outcome(o replay.Outcome, base, recorded float64) Outcome {
 	row := Outcome{Faults: o.Faults, FaultsWide: o.FaultsWide, PeakPrompt: o.Peak}
 	if d.whole != nil {
 		cost := costOf(o)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 )
 
 const (
@@ -38,14 +38,14 @@ func (r *reader) repeats() Repeats {
 
 // repeatable reports whether an item is a result that tells something about a
 // target: writing the same twice is not reading it twice.
-func (r *reader) repeatable(it eval.Item, p quire.Page) bool {
+func (r *reader) repeatable(it recording.Item, p quire.Page) bool {
 	asks := p.Action == quire.ActionRead || p.Action == quire.ActionSearch || p.Action == quire.ActionList ||
 		p.Action == quire.ActionFetch || p.Action == quire.ActionRun
 	return it.Kind == quire.PartToolResult && it.Origin == quire.OriginFirst &&
 		asks && p.Target != "" && it.Tokens >= repeatTokens
 }
 
-func (r *reader) repeat(rows map[string]*RepeatRow, it eval.Item, p quire.Page, i int, gone bool) {
+func (r *reader) repeat(rows map[string]*RepeatRow, it recording.Item, p quire.Page, i int, gone bool) {
 	row := rows[p.Target]
 	if row == nil {
 		row = &RepeatRow{Session: r.s.Path, Target: p.Target, Action: p.Action}

@@ -3,8 +3,8 @@ package audit
 import (
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // A Report is everything an audit found. It is plain data: it can be
@@ -30,7 +30,7 @@ type Report struct {
 	Repeats   Repeats           `json:"repeated_reads"` // content that was fetched again unchanged
 	Timelines []Timeline        `json:"prompt_sizes"`   // of the dearest sessions
 	Policies  map[string]Policy `json:"policies"`       // by name
-	Atlas     *eval.Atlas       `json:"atlas"`          // of the longest session that was replayed; nil for none
+	Atlas     *replay.Atlas     `json:"atlas"`          // of the longest session that was replayed; nil for none
 	Replayed  Replayed          `json:"replayed"`       // what the policies are to be compared with
 	Notes     []Noted           `json:"notes"`          // oddities that were handled, by name
 	Unpriced  Unpriced          `json:"unpriced"`       // calls without a price

@@ -1,8 +1,8 @@
 package audit
 
 import (
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 )
 
 // trigger of a compaction that clears old tool results only.
@@ -13,7 +13,7 @@ const triggerMicro = "micro"
 // outlive compactions: the agents send them anew with every context. Which
 // results a clearing of old tool results took is not recorded; it is taken to
 // be all of them.
-func lifetimes(s *eval.Session) []int32 {
+func lifetimes(s *recording.Session) []int32 {
 	ends := make([]int32, len(s.Items))
 	for i := range ends {
 		ends[i] = int32(len(s.Calls))
@@ -31,7 +31,7 @@ func lifetimes(s *eval.Session) []int32 {
 
 // cut ends the items that c takes out of live and returns the others. live
 // rises and is reused.
-func cut(items []eval.Item, live []int32, c eval.Cut, ends []int32) []int32 {
+func cut(items []recording.Item, live []int32, c recording.Cut, ends []int32) []int32 {
 	kept := live[:0]
 	for _, i := range live {
 		if leaves(items[i], i, c) {
@@ -43,7 +43,7 @@ func cut(items []eval.Item, live []int32, c eval.Cut, ends []int32) []int32 {
 	return kept
 }
 
-func leaves(it eval.Item, i int32, c eval.Cut) bool {
+func leaves(it recording.Item, i int32, c recording.Cut) bool {
 	switch {
 	case c.Rewind:
 		return i >= c.Keep
@@ -72,7 +72,7 @@ func (f fill) sizes() (all, fresh int64) {
 
 // fills returns the prompts of all calls of the main chain. The constant prefix
 // is the system's.
-func fills(s *eval.Session, kinds []Kind, ends []int32) []fill {
+func fills(s *recording.Session, kinds []Kind, ends []int32) []fill {
 	f := make([]fill, len(s.Calls)+1)
 	leave := make([][promptKinds]int32, len(s.Calls)+1)
 	for i, it := range s.Items {
@@ -91,7 +91,7 @@ func fills(s *eval.Session, kinds []Kind, ends []int32) []fill {
 }
 
 // kindsOf returns the kind of each item.
-func kindsOf(s *eval.Session) []Kind {
+func kindsOf(s *recording.Session) []Kind {
 	kinds := make([]Kind, len(s.Items))
 	for i, it := range s.Items {
 		kinds[i] = kindOf(it.Kind, it.Origin, pageOf(s, it).Action)
@@ -100,7 +100,7 @@ func kindsOf(s *eval.Session) []Kind {
 }
 
 // pageOf is the page of an item, the zero page if it belongs to none.
-func pageOf(s *eval.Session, it eval.Item) quire.Page {
+func pageOf(s *recording.Session, it recording.Item) quire.Page {
 	if it.Page < 1 || int(it.Page) > len(s.Pages) {
 		return quire.Page{}
 	}
@@ -109,7 +109,7 @@ func pageOf(s *eval.Session, it eval.Item) quire.Page {
 
 // lastNeeds returns by page, from 0, the last call that needed it: strictly,
 // and in either way. -1: none.
-func lastNeeds(s *eval.Session) (strict, wide []int32) {
+func lastNeeds(s *recording.Session) (strict, wide []int32) {
 	strict, wide = make([]int32, len(s.Pages)), make([]int32, len(s.Pages))
 	for p := range s.Pages {
 		strict[p], wide[p] = -1, -1

@@ -3,8 +3,8 @@ package audit
 import (
 	"slices"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 )
 
 // causes are the causes in their order.
@@ -23,7 +23,7 @@ func (r *reader) rewrites() (sum [len(causes)]Rewrite) {
 	for i, c := range causes {
 		sum[i].Cause = c
 	}
-	explicit := slices.ContainsFunc(r.s.Calls, func(c eval.Call) bool { return c.Usage.CacheWrite > 0 })
+	explicit := slices.ContainsFunc(r.s.Calls, func(c recording.Call) bool { return c.Usage.CacheWrite > 0 })
 	for k := 1; k < len(r.s.Calls); k++ {
 		lost := r.lost(k, explicit)
 		if lost == 0 || !r.counts(r.s.Calls[k]) {
@@ -77,7 +77,7 @@ func (r *reader) cause(k int) Cause {
 
 // cutAt reports whether the context was replaced, or edited, just before call k.
 func (r *reader) cutAt(k int) (compacted, edited bool) {
-	i, _ := slices.BinarySearchFunc(r.s.Cuts, int32(k), func(c eval.Cut, k int32) int { return int(c.Call - k) })
+	i, _ := slices.BinarySearchFunc(r.s.Cuts, int32(k), func(c recording.Cut, k int32) int { return int(c.Call - k) })
 	for ; i < len(r.s.Cuts) && r.s.Cuts[i].Call == int32(k); i++ {
 		micro := r.s.Cuts[i].Rewind || r.s.Cuts[i].Trigger == triggerMicro
 		compacted = compacted || !micro

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/quire-agent/quire/internal/check"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/role"
 	"github.com/quire-agent/quire/internal/route"
@@ -35,12 +36,17 @@ type Brain struct {
 	// Attach is what the user's words refer to, for agents that get it in full.
 	Attach func(words string) []quire.Block
 
+	// Mask hides the secrets of a text before it is recorded in short; nil: none are
+	// looked for.
+	Mask func(text string) string
+
 	// Books is what the calls of a run used so far; nil: nobody counts.
 	Books func(run string) *Tokens
 
 	Permit string // what the run may do, for the record
 	Writes bool   // it may change files
 	NoPlan bool   // plan by rules, without a call
+	Alone  bool   // the primary may not ask more specialists
 
 	// Force are roles that each answer by themselves, the first as the primary: nobody
 	// plans, nothing is reviewed or mended, and nobody else is asked.
@@ -66,8 +72,9 @@ type attempt struct {
 	todos   []route.Todo
 	shared  []quire.Block // what all agents of the run are told first
 	final   FinalReport
-	taken   []string // ids of dispatches of before the interruption that go on
-	at      Scope    // of the primary now
+	left    []check.File // that checks left behind
+	taken   []string     // ids of dispatches of before the interruption that go on
+	at      Scope        // of the primary now
 }
 
 // Run takes a request through the team. The error is for what could not be

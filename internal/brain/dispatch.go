@@ -74,6 +74,8 @@ func (b *Brain) admitDispatch(args *DispatchArgs) (n int, refused string) {
 	switch {
 	case b.dispatch.a == nil:
 		return 0, "No run is under way."
+	case b.Alone:
+		return 0, "Asking more specialists is switched off. Go on with what there is."
 	case b.dispatch.a.plan.Route.Source == route.ByForce:
 		return 0, "The roles of this run were given; nobody else is asked."
 	case !ok || !ro.Dispatch:
@@ -116,7 +118,7 @@ func (a *attempt) dispatched(ctx context.Context, args DispatchArgs) (ExecutedRe
 	if err := a.down(PhaseSupport, &h); err != nil {
 		return ExecutedResult{}, err
 	}
-	r, err := a.do(ctx, &w, PhaseSupport, &h, words, "", nil)
+	r, err := a.do(ctx, &w, PhaseSupport, &h, words, desk{}, nil)
 	if err != nil {
 		return r, err
 	}

@@ -57,6 +57,18 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
+// Where asking is switched off nobody is asked, and the primary is not told of it.
+func TestNoDispatch(t *testing.T) {
+	s := newStage(t, "auto", "", idle)
+	s.Alone = true
+	if said := dispatchingPrimary(t, s, DispatchArgs{Role: "security", Goal: "is it safe?"}); !strings.Contains(said[0], "switched off") || len(s.crew.of("security")) != 0 {
+		t.Errorf("it says %q", said)
+	}
+	if strings.Contains(s.crew.of("backend")[0].text, DispatchName) {
+		t.Error("the primary is told of specialists")
+	}
+}
+
 // Calls under way count, and results of several at once all arrive.
 func TestDispatchAtOnce(t *testing.T) {
 	s := newStage(t, "radical", "", idle)

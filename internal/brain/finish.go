@@ -40,8 +40,11 @@ func (v *verdict) trigger() string {
 func (a *attempt) finish(ctx context.Context, au *author) (err error) {
 	defer func() { err = joined(err, au.close()) }()
 	var v verdict
-	if v.patch, err = a.Project.Patch(ctx, &a.req.Baseline); err != nil {
-		return fmt.Errorf("%w: %w", errRecord, err)
+	for i := range a.mem.checks {
+		a.left = append(a.left, a.mem.checks[i].Left...)
+	}
+	if v.patch, err = a.patch(ctx); err != nil {
+		return err
 	}
 	judged := au.err == nil && au.end.CutOff == "" && au.worker.Role != route.Review && a.plan.Route.Source != route.ByForce
 	for n := 0; judged; n++ {
@@ -67,10 +70,19 @@ func (a *attempt) finish(ctx context.Context, au *author) (err error) {
 	return a.conclusion(au, &v)
 }
 
+// patch is what the run changed, without what its checks left behind.
+func (a *attempt) patch(ctx context.Context) (check.Patch, error) {
+	p, err := a.Project.Patch(ctx, &a.req.Baseline)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return p.Without(a.left), nil
+}
+
 // judge makes patch, checks and review of a turn.
 func (a *attempt) judge(ctx context.Context, au *author, n int, before verdict) (v verdict, err error) {
-	if v.patch, err = a.Project.Patch(ctx, &a.req.Baseline); err != nil {
-		return v, fmt.Errorf("%w: %w", errRecord, err)
+	if v.patch, err = a.patch(ctx); err != nil {
+		return v, err
 	}
 	if v.patch.Empty() {
 		return v, nil
@@ -106,13 +118,14 @@ func (a *attempt) checked(ctx context.Context, n int, v *verdict, before *check.
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	a.left = append(a.left, s.Left...)
 	return &s, a.note(RecordCheck, CheckRecord{a.req.Run, n, s})
 }
 
-// tier is the risk of a patch; what rules of permission or of checks want reviewed
+// tier is the risk of a patch; what a rule of permission or of checks wants reviewed
 // is more of one.
 func (v *verdict) tier() string {
-	return string(check.TierOf(v.patch.Paths(), v.checks != nil && v.checks.Review))
+	return string(check.TierOf(v.patch.Paths(), v.checks != nil && v.checks.Demanded))
 }
 
 // fix asks the primary again, with the evidence.
@@ -172,7 +185,7 @@ func (a *attempt) reviewed(ctx context.Context, au *author, n int, v *verdict) (
 	if err := a.move(PhaseReview, w.Role, route.Running, w.Todos, "", ""); err != nil {
 		return nil, err
 	}
-	r, err := a.do(ctx, &w, PhaseReview, &h, words, "", nil)
+	r, err := a.do(ctx, &w, PhaseReview, &h, words, desk{}, nil)
 	if err != nil {
 		return nil, err
 	}

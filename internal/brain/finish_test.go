@@ -8,10 +8,12 @@ import (
 
 	"github.com/quire-agent/quire/internal/check"
 	"github.com/quire-agent/quire/internal/packet"
+	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/review"
 	"github.com/quire-agent/quire/internal/role"
 	"github.com/quire-agent/quire/internal/route"
 	"github.com/quire-agent/quire/internal/run"
+	"github.com/quire-agent/quire/internal/tool"
 )
 
 // approving approves, with every file looked at.
@@ -307,5 +309,41 @@ func TestRouterKnowsModels(t *testing.T) {
 	}
 	if strings.Contains(text, "cannot take the images") {
 		t.Error("a role that has a model that sees is said to have none")
+	}
+}
+
+// What a run may do is recorded with how it will be judged, before anybody works.
+func TestPlanReview(t *testing.T) {
+	for _, review := range []bool{true, false} {
+		s := newStage(t, "auto", routed(review, nil), idle)
+		s.run(t, "look")
+		got := of[PlanReview](t, s.book, RecordPlanReview)
+		if len(got) != 1 || len(got[0].Validation.Criteria) != 1+len(got[0].Validation.Evidence)-2 || (len(got[0].Validation.Criteria) == 2) != review || got[0].Risks == nil {
+			t.Errorf("review %t: %+v", review, got)
+		}
+	}
+}
+
+// What a tool was asked and what it said is recorded in short, on one line, without
+// secrets and without half of a rune; the whole stands in the stream.
+func TestToolRecordsAreSummaries(t *testing.T) {
+	s := newStage(t, "auto", "", nil)
+	s.Mask = func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	s.crew.answer = func(_ context.Context, tu turn) run.Outcome {
+		if tu.Phase == PhaseRouter {
+			return says(routed(false, nil))
+		}
+		call := quire.Block{Part: quire.Part{Kind: quire.PartToolCall, Tool: "bash", ToolUse: "t1", Text: "{\"command\":\n \"login hunter2\"}"}}
+		tu.Watch(run.Acting{Call: call})
+		tu.Watch(run.Acted{Call: call, Result: tool.Result{Text: "hunter2\n" + strings.Repeat("港", 2_000)}})
+		return says("done")
+	}
+	s.run(t, "look")
+	got := of[ToolExecution](t, s.book, RecordToolExecution)
+	if len(got) != 2 || got[0].Args != `{"command": "login ***"}` || got[1].Result != "*** "+strings.Repeat("港", 196)+"…" {
+		t.Errorf("the records are %+v", got)
+	}
+	if p := of[ToolApproval](t, s.book, RecordToolApproval); len(p) != 1 || p[0].Args != got[0].Args {
+		t.Errorf("the decisions are %+v", p)
 	}
 }

@@ -31,6 +31,7 @@ type memory struct {
 	reviews  []ReviewRecord
 	fixes    []Fix
 	sent     []Dispatch
+	merges   []Merge
 	tools    ToolCount
 	report   *FinalReport
 	ended    bool
@@ -109,6 +110,8 @@ func (m *memory) add(kind string, raw json.RawMessage) error {
 		return into(&m.fixes, raw)
 	case RecordDispatch:
 		return into(&m.sent, raw)
+	case RecordMerge:
+		return into(&m.merges, raw)
 	case RecordToolExecution:
 		t, err := read[ToolExecution](raw)
 		m.tools.took(t)
@@ -150,6 +153,19 @@ func (h *History) Open() *Request {
 	return nil
 }
 
+// Copies are the tasks of the run that did not end whose agents may have left copies
+// of the project behind.
+func (h *History) Copies() (tasks []string) {
+	if m := h.open(); m != nil && m.plan != nil {
+		for _, w := range m.plan.Workers {
+			if w.Writes {
+				tasks = append(tasks, w.Context)
+			}
+		}
+	}
+	return tasks
+}
+
 // Router is the session of the router's stream, 0 where it has none yet.
 func (h *History) Router() (n quire.SessionNumber) {
 	for _, m := range h.runs {
@@ -170,6 +186,19 @@ func (h *History) Last() *FinalReport {
 		}
 	}
 	return nil
+}
+
+// accepted are the results of workers that a run which ended took over, the newest
+// first.
+func (h *History) accepted() (list []*ExecutedResult) {
+	for _, m := range slices.Backward(h.runs) {
+		for i := range m.results {
+			if m.ended && m.results[i].Status == route.Completed {
+				list = append(list, &m.results[i])
+			}
+		}
+	}
+	return list
 }
 
 // Agents are all agents of all runs, in the order in which they were opened.
@@ -220,6 +249,15 @@ func (m *memory) check(turn int) *CheckRecord {
 		return nil
 	}
 	return &m.checks[i]
+}
+
+// merge is that of a writer's changes, nil where they were not merged.
+func (m *memory) merge(task string) *Merge {
+	i := slices.IndexFunc(m.merges, func(g Merge) bool { return g.Task == task })
+	if i < 0 {
+		return nil
+	}
+	return &m.merges[i]
 }
 
 func (m *memory) review(turn int) *ReviewRecord {

@@ -257,11 +257,27 @@ func (a *attempt) approve() error {
 	if !a.Mode.Approval {
 		status, approver = "auto_approved", "mode_policy"
 	}
+	risks := append([]string{}, a.plan.Route.Notes...)
+	if a.plan.Route.Uncertain() {
+		risks = append(risks, "the router is not sure of the plan")
+	}
 	return a.note(RecordPlanReview, PlanReview{
+		Validation: a.validation(), Risks: risks,
 		Run: a.req.Run, Plan: a.req.Run, Mode: a.Mode.Name, Status: status, Approver: approver,
 		Reason: "what a tool does is judged call by call by the rules of permission", Review: a.plan.Route.RequiresReview,
 		Effects: []Effect{{"file_edit", "the project", "can be undone"}, {"command", "the project", "judged by the rules of permission"}},
 	})
+}
+
+// validation is by what the change will be judged.
+func (a *attempt) validation() Validation {
+	v := Validation{
+		Checks: []string{"those of the project that belong to what is changed"}, Evidence: []string{"the patch", "the output of the checks"}, Criteria: []string{"no check fails"},
+	}
+	if a.plan.Route.RequiresReview {
+		v.Evidence, v.Criteria = append(v.Evidence, "the review"), append(v.Criteria, "the review approves")
+	}
+	return v
 }
 
 // move gives things to do another status, in the record and for who looks.

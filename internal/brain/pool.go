@@ -128,29 +128,43 @@ func (p *pool) start(ctx context.Context, w *Worker) error {
 			return err
 		}
 	}
-	dir := ""
-	if w.Writes {
-		if dir, err = p.Copies.Copy(ctx, w.Context); err != nil {
-			return p.block(w, fmt.Sprintf("no copy of the project could be made for it: %v", err))
-		}
+	d, err := p.desk(ctx, w)
+	if err != nil {
+		return p.block(w, fmt.Sprintf("no copy of the project could be made for it: %v", err))
 	}
 	p.state[w.Role] = route.Running
 	p.running++
 	g, leads := p.gate(w)
-	go func() { p.ended <- p.work(ctx, w, &h, words, dir, g, leads) }()
+	go func() { p.ended <- p.work(ctx, w, &h, words, d, g, leads) }()
 	return nil
+}
+
+// A desk is where a worker works.
+type desk struct {
+	dir  string // "" for the project
+	anew bool   // what its stream says was done there is not there
+}
+
+// desk is the project for those that read, and a copy for those that write. One whose
+// changes were merged before an interruption has done its work and needs none.
+func (p *pool) desk(ctx context.Context, w *Worker) (desk, error) {
+	if !w.Writes || p.mem.merge(w.Context) != nil {
+		return desk{}, nil
+	}
+	dir, found, err := p.Copies.Copy(ctx, w.Context)
+	return desk{dir, !found}, err
 }
 
 // work is a worker's job, in a goroutine of its own. Of siblings that start
 // together the first goes ahead until its first byte: what they share is in the
 // cache then.
-func (p *pool) work(ctx context.Context, w *Worker, h *packet.Handoff, words []quire.Block, dir string, g *gate, leads bool) ending {
+func (p *pool) work(ctx context.Context, w *Worker, h *packet.Handoff, words []quire.Block, d desk, g *gate, leads bool) ending {
 	if leads {
 		defer g.open()
 	} else if err := g.wait(ctx); err != nil {
 		return ending{w, ExecutedResult{}, err}
 	}
-	r, err := p.do(ctx, w, PhaseSupport, h, words, dir, func(e run.Event) {
+	r, err := p.do(ctx, w, PhaseSupport, h, words, d, func(e run.Event) {
 		if _, ok := e.(run.Said); ok && leads {
 			g.open()
 		}
@@ -168,8 +182,12 @@ func (p *pool) upstream(w *Worker) (list []ExecutedResult) {
 	return list
 }
 
+// mostFacts bounds the pages of earlier runs that a packet carries as facts.
+const mostFacts = 12
+
 // sharedFacts are the pages that workers besides the upstreams have published by
-// now: where the brain's isolation lets packets carry facts, and nowhere else.
+// now, and those of the session's earlier runs, the newest ones: where the brain's
+// isolation lets packets carry facts, and nowhere else.
 func (p *pool) sharedFacts(w *Worker) (refs []packet.ContextRef, err error) {
 	if p.Model.Context.Isolation != "shared-facts" {
 		return nil, nil
@@ -179,14 +197,32 @@ func (p *pool) sharedFacts(w *Worker) (refs []packet.ContextRef, err error) {
 		if !done || slices.Contains(p.plan.Route.Upstreams(w.Role), o.Role) {
 			continue
 		}
-		for _, ref := range r.Artifacts {
-			if _, page := ref.Page(); !page {
-				continue
-			}
-			refs = append(refs, ref)
-			if err := p.remark(PhaseSupport, &r, packet.KindFact, ref.Label, ref); err != nil {
-				return nil, err
-			}
+		if refs, err = p.carry(refs, &r); err != nil {
+			return nil, err
+		}
+	}
+	here := len(refs)
+	for _, r := range p.History.accepted() {
+		if len(refs)-here >= mostFacts {
+			break
+		}
+		if refs, err = p.carry(refs, r); err != nil {
+			return nil, err
+		}
+	}
+	return refs[:min(len(refs), here+mostFacts)], nil
+}
+
+// carry adds the pages of a result to those that a packet carries, and records that.
+func (p *pool) carry(refs []packet.ContextRef, r *ExecutedResult) ([]packet.ContextRef, error) {
+	for _, ref := range r.Artifacts {
+		_, page := ref.Page()
+		if !page || slices.ContainsFunc(refs, func(o packet.ContextRef) bool { return o.URI == ref.URI }) {
+			continue
+		}
+		refs = append(refs, ref)
+		if err := p.remark(PhaseSupport, r, packet.KindFact, ref.Label, ref); err != nil {
+			return nil, err
 		}
 	}
 	return refs, nil
@@ -232,30 +268,45 @@ func (a *attempt) close(phase Phase, w *Worker, r *ExecutedResult) error {
 	return a.move(phase, w.Role, r.Status, w.Todos, r.Summary, r.Error)
 }
 
-// merge puts what a writer changed into the project, before its result counts: a
-// copy does not outlive the process, and a writer whose result is not recorded
-// works again. What could not be merged becomes a thing to do of the primary.
+// merge puts what a writer changed into the project, before its result counts, and
+// takes its copy away when that is recorded. What could not be merged becomes a thing
+// to do of the primary.
 func (p *pool) merge(ctx context.Context, w *Worker, r *ExecutedResult) error {
 	if !w.Writes {
 		return nil
 	}
-	m := Merge{Run: p.req.Run, Task: w.Context, Role: w.Role}
-	var err error
-	if m.Files, m.Conflicts, err = p.Copies.Merge(ctx, w.Context); err != nil {
-		return fmt.Errorf("%w: merge the work of %s: %w", errRecord, w.Role, err)
-	}
-	if err := p.note(RecordMerge, m); err != nil {
+	m, err := p.merged(ctx, w)
+	if err != nil {
 		return err
 	}
-	p.emit(Merged{m})
-	if len(m.Conflicts) == 0 {
-		return nil
+	if err := p.Copies.Drop(ctx, w.Context); err != nil {
+		return fmt.Errorf("%w: take the copy of %s away: %w", errRecord, w.Role, err)
 	}
 	r.Conflicts = m.Conflicts
+	id := "conflict-" + string(w.Role)
+	if len(m.Conflicts) == 0 || slices.ContainsFunc(p.todos, func(t route.Todo) bool { return t.ID == id }) {
+		return nil
+	}
 	p.todos = append(p.todos, route.Todo{
-		ID: "conflict-" + string(w.Role), Title: fmt.Sprintf("Settle the conflicts of %s's changes: %s", w.Role, strings.Join(m.paths(), ", ")), Role: p.plan.Route.Primary, Status: route.Pending,
+		ID: id, Title: fmt.Sprintf("Settle the conflicts of %s's changes: %s", w.Role, strings.Join(m.paths(), ", ")), Role: p.plan.Route.Primary, Status: route.Pending,
 	})
 	return p.note(RecordTodoPlan, TodoPlan{p.req.Run, p.todos, p.plan.Route.Dependencies, "changes could not be merged"})
+}
+
+// merged is what became of a writer's changes, now or before an interruption.
+func (p *pool) merged(ctx context.Context, w *Worker) (m Merge, err error) {
+	if before := p.mem.merge(w.Context); before != nil {
+		return *before, nil
+	}
+	m = Merge{Run: p.req.Run, Task: w.Context, Role: w.Role}
+	if m.Files, m.Conflicts, err = p.Copies.Merge(ctx, w.Context); err != nil {
+		return m, fmt.Errorf("%w: merge the work of %s: %w", errRecord, w.Role, err)
+	}
+	if err := p.note(RecordMerge, m); err != nil {
+		return m, err
+	}
+	p.emit(Merged{m})
+	return m, nil
 }
 
 func (m *Merge) paths() (list []string) {

@@ -348,12 +348,17 @@ func TestSharedFacts(t *testing.T) {
 			t.Errorf("%s: the sibling may read %v", isolation, got)
 		}
 		facts := 0
+		s.History = s.book.history(t)
+		s.run(t, "find more")
+		if got := s.crew.of("librarian")[1].Space(); len(got) != want {
+			t.Errorf("%s: in the next run a worker may read %v", isolation, got)
+		}
 		for _, m := range of[AgentMessage](t, s.book, RecordMessage) {
 			if strings.Contains(string(m.Message), `"kind":"fact"`) {
 				facts++
 			}
 		}
-		if facts != want {
+		if facts != 3*want {
 			t.Errorf("%s: %d facts are recorded", isolation, facts)
 		}
 	}

@@ -189,7 +189,7 @@ func (a *attempt) primaryWords() []quire.Block {
 	if text := shown(a.results); text != "" {
 		b.WriteString("\nThe others report (advice, not orders; where they contradict each other, decide):\n" + text)
 	}
-	if a.Mode.Dispatches > 0 && a.plan.Route.Source != route.ByForce {
+	if a.Mode.Dispatches > 0 && !a.Alone && a.plan.Route.Source != route.ByForce {
 		fmt.Fprintf(&b, "\nThe tool %s asks one more specialist, up to %d times. Use it only where a field is missing above.\n", DispatchName, a.Mode.Dispatches)
 	}
 	b.WriteString("\nWhen you are done, report to the user: the result first, in proportion to the task, in the user's language.\n")

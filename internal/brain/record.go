@@ -210,6 +210,14 @@ type (
 		Reason   string   `json:"rationale"`
 		Effects  []Effect `json:"proposedSideEffects"`
 		Review   bool     `json:"requiredReview"`
+
+		Validation Validation `json:"validationPlan"`
+		Risks      []string   `json:"residualPreExecutionRisks"`
+	}
+	Validation struct {
+		Checks   []string `json:"checks"`
+		Evidence []string `json:"evidence"`
+		Criteria []string `json:"successCriteria"`
 	}
 	Effect struct {
 		Kind   string `json:"kind"` // file_edit, command
@@ -225,6 +233,8 @@ type (
 		Call    string     `json:"toolCallId"`
 		Tool    string     `json:"toolName"`
 		IsError bool       `json:"isError,omitempty"`
+		Args    string     `json:"argsSummary,omitempty"`   // of a start
+		Result  string     `json:"resultSummary,omitempty"` // of an end
 	}
 	ToolApproval struct {
 		Run      string     `json:"run"`
@@ -236,6 +246,7 @@ type (
 		Decision string     `json:"decision"` // approved, blocked
 		Approver string     `json:"approver"`
 		Reason   string     `json:"reason,omitempty"`
+		Args     string     `json:"argsSummary,omitempty"`
 	}
 	ToolCount struct {
 		Run     string       `json:"run"`

@@ -168,6 +168,9 @@ func (r *FinalReport) warnings(a *attempt, au *author, v *verdict) {
 	if v.checks != nil && v.checks.Status == check.Skipped {
 		r.warn("no checks ran: %s", v.checks.Reason)
 	}
+	if len(a.left) > 0 {
+		r.warn("the checks left new files that git does not ignore, as %s", a.left[0].Path)
+	}
 	if v.decision != nil && v.decision.Verdict == review.Blocked {
 		r.warn("the review blocked the change")
 	}

@@ -81,11 +81,14 @@ type Project interface {
 
 // A Copies gives writers that work at the same time copies of the project.
 type Copies interface {
-	// Copy makes a copy for a task, or finds the one that is there.
-	Copy(ctx context.Context, task string) (dir string, err error)
-	// Merge puts what was changed in a copy into the project and takes the copy
-	// away. Files with conflicts are left as they are in the project.
+	// Copy makes a copy for a task, or finds the one that an interrupted run left with
+	// all that was done there; found says which.
+	Copy(ctx context.Context, task string) (dir string, found bool, err error)
+	// Merge puts what was changed in a copy into the project. Files with conflicts are
+	// left as they are in the project. It may be done once more after a crash.
 	Merge(ctx context.Context, task string) (files []string, conflicts []Conflict, err error)
+	// Drop takes a copy away, when its merge is recorded. None is fine.
+	Drop(ctx context.Context, task string) error
 }
 
 // A Record keeps what happens, in the journal of the session. What was recorded is

@@ -225,7 +225,14 @@ func (s *site) Check(_ context.Context, _ *check.Patch, failed []string) (check.
 	return c, nil
 }
 
-func patch(paths ...string) check.Patch { return check.Changed(paths) }
+func patch(paths ...string) check.Patch {
+	p := check.Patch{Before: []string{}, Changed: []check.File{}}
+	for _, path := range paths {
+		p.Changed = append(p.Changed, check.File{Path: path, Status: "M"})
+	}
+	p.Stats.Files = len(p.Changed)
+	return p
+}
 
 func passed() check.Summary {
 	return check.Summary{Status: check.Passed, Results: []check.Result{{Name: "test", Status: check.Passed}}}

@@ -20,7 +20,7 @@ func (a *attempt) watched(s *Scope, also func(run.Event)) func(run.Event) {
 		case run.Acting:
 			a.acting(s, e)
 		case run.Acted:
-			a.tool(ToolExecution{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Event: "end", Call: e.Call.ToolUse, Tool: e.Call.Tool, IsError: e.Result.Error})
+			a.tool(ToolExecution{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Event: "end", Call: e.Call.ToolUse, Tool: e.Call.Tool, IsError: e.Result.Error, Result: a.brief(e.Result.Text)})
 		}
 		if also != nil {
 			also(e)
@@ -29,12 +29,33 @@ func (a *attempt) watched(s *Scope, also func(run.Event)) func(run.Event) {
 }
 
 func (a *attempt) acting(s *Scope, e run.Acting) {
-	p := ToolApproval{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Call: e.Call.ToolUse, Tool: e.Call.Tool, Decision: "approved", Approver: "permission_policy", Reason: e.Denied}
+	p := ToolApproval{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Call: e.Call.ToolUse, Tool: e.Call.Tool, Decision: "approved", Approver: "permission_policy", Reason: e.Denied, Args: a.brief(e.Call.Text)}
 	if e.Denied != "" {
 		p.Decision = "blocked"
 	}
 	a.keep(a.Record.Record(RecordToolApproval, p))
-	a.tool(ToolExecution{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Event: "start", Call: e.Call.ToolUse, Tool: e.Call.Tool})
+	a.tool(ToolExecution{Run: a.req.Run, Phase: s.Phase, Role: s.Role, Task: s.Task, Event: "start", Call: e.Call.ToolUse, Tool: e.Call.Tool, Args: p.Args})
+}
+
+// The bounds of what a record says of arguments and results: runes that stand there,
+// and bytes that are looked at for them.
+const (
+	briefRunes = 200
+	briefBytes = 4_000
+)
+
+// brief is the beginning of a text on one line, without secrets. The whole of it stands
+// in the stream of its agent.
+func (a *attempt) brief(text string) string {
+	text = strings.ToValidUTF8(text[:min(len(text), briefBytes)], "")
+	if a.Mask != nil {
+		text = a.Mask(text)
+	}
+	runes := []rune(strings.Join(strings.Fields(text), " "))
+	if len(runes) > briefRunes {
+		return string(runes[:briefRunes]) + "…"
+	}
+	return string(runes)
 }
 
 // tool records and counts what became of a tool call. It is durable with the next
@@ -131,7 +152,7 @@ func joined(err, closed error) error {
 // do lets a worker do its job, with one model after another. The error is for what
 // could not be recorded, or a context that ended; what models do wrong is in the
 // result.
-func (a *attempt) do(ctx context.Context, w *Worker, phase Phase, h *packet.Handoff, words []quire.Block, dir string, first func(run.Event)) (ExecutedResult, error) {
+func (a *attempt) do(ctx context.Context, w *Worker, phase Phase, h *packet.Handoff, words []quire.Block, d desk, first func(run.Event)) (ExecutedResult, error) {
 	res := ExecutedResult{Role: w.Role, Goal: w.Goal, Todos: w.Todos}
 	began := a.Now()
 	defer func() { res.Took = a.Now().Sub(began) }()
@@ -148,8 +169,8 @@ func (a *attempt) do(ctx context.Context, w *Worker, phase Phase, h *packet.Hand
 	failed := error(errEmpty)
 	for i := from; i < len(w.Models); i++ {
 		j := a.job(w, phase, i)
-		j.Dir, j.Space, j.Watch = dir, func() []quire.PageRef { return space(h.Task.Refs) }, first
-		resumed := open && i == from && !w.Writes // a copy is gone with its process
+		j.Dir, j.Space, j.Watch = d.dir, func() []quire.PageRef { return space(h.Task.Refs) }, first
+		resumed := open && i == from && !d.anew
 		if resumed {
 			j.Session = last.Session
 		}

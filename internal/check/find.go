@@ -231,10 +231,47 @@ func pythonChecks(project fs.FS, dir string) (list []Command) {
 	switch {
 	case has(project, at("pytest.ini"), at("conftest.py"), at("tests/conftest.py")) || strings.Contains(config, "pytest"):
 		list = append(list, in(dir, "pytest", Python, ForTests, python("pytest", "-q")...))
-	case has(project, at("tests"), at("test")):
-		list = append(list, in(dir, "unittest", Python, ForTests, python("unittest", "discover")...))
+	default:
+		list = append(list, pythonTests(project, dir)...)
 	}
 	return list
+}
+
+// pythonTests are the tests of a project whose configuration names no runner: by the
+// form of the tests. Those in a folder that is no package are looked for in there,
+// because unittest finds none of them from above.
+func pythonTests(project fs.FS, dir string) []Command {
+	for _, at := range []string{"tests", "test", ""} {
+		form := testForm(project, path.Join(dir, at))
+		switch {
+		case form == "pytest":
+			return []Command{in(dir, form, Python, ForTests, "python3", "-m", "pytest", "-q")}
+		case form != "" && (at == "" || has(project, path.Join(dir, at, "__init__.py"))):
+			return []Command{in(dir, form, Python, ForTests, "python3", "-m", "unittest", "discover")}
+		case form != "":
+			return []Command{in(dir, form, Python, ForTests, "python3", "-m", "unittest", "discover", "-s", at)}
+		}
+	}
+	return nil
+}
+
+// testForm is pytest or unittest, by the first file of tests in a folder that shows
+// it, "" where none does.
+func testForm(project fs.FS, dir string) string {
+	files, err := fs.Glob(project, path.Join(dir, "test*.py"))
+	if err != nil {
+		return "" // unreachable: the pattern is well formed
+	}
+	for _, f := range files {
+		code := "\n" + string(text(project, "", f))
+		switch {
+		case strings.Contains(code, "unittest"):
+			return "unittest"
+		case strings.Contains(code, "import pytest"), strings.Contains(code, "\ndef test_"), strings.Contains(code, "\nclass Test"):
+			return "pytest"
+		}
+	}
+	return ""
 }
 
 func javaChecks(project fs.FS, dir string) []Command {

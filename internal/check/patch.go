@@ -56,16 +56,6 @@ type Stats struct {
 	Raw        string `json:"raw"`
 }
 
-// Changed is the patch of files that the caller knows of, where git knows nothing.
-func Changed(paths []string) Patch {
-	p := Patch{Before: []string{}, Changed: []File{}}
-	for _, path := range slices.Sorted(slices.Values(paths)) {
-		p.Changed = append(p.Changed, File{Path: path, Status: "M"})
-	}
-	p.Stats.Files = len(p.Changed)
-	return p
-}
-
 // maxStatus bounds what git writes about changed files, in bytes.
 const maxStatus = 16 << 20
 
@@ -198,6 +188,27 @@ func (b *Baseline) Patch(ctx context.Context, dir string) (Patch, error) {
 	slices.SortFunc(p.Changed, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 	p.Stats, err = b.stats(ctx, dir, &p)
 	return p, err
+}
+
+// Made lists the new files that a project holds now and did not hold, or not like
+// this, when the baseline was measured. Both are measured in the same folder.
+func (b *Baseline) Made(now *Baseline) (list []File) {
+	for _, f := range now.Files {
+		if f.Status == "??" && !b.has(f) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// Without is the patch without new files that somebody else made, as they made them.
+func (p *Patch) Without(made []File) Patch {
+	q := *p
+	q.Changed = slices.DeleteFunc(slices.Clone(p.Changed), func(f File) bool { return f.Status == "??" && slices.Contains(made, f) })
+	gone := len(p.Changed) - len(q.Changed)
+	q.Stats.Files -= gone
+	q.Stats.Untracked -= gone
+	return q
 }
 
 // has reports whether a file was like this before.

@@ -157,10 +157,6 @@ func TestWithoutARepository(t *testing.T) {
 	if d, err := b.Diff(t.Context(), dir, &p, MaxDiff); d != (Diff{}) || err != nil {
 		t.Errorf("%+v, %v", d, err)
 	}
-	q := Changed([]string{"b", "a"})
-	if !slices.Equal(q.Paths(), []string{"a", "b"}) || q.Stats.Files != 2 {
-		t.Errorf("%+v", q)
-	}
 }
 
 func TestPreviewsAreBounded(t *testing.T) {
@@ -191,4 +187,30 @@ func FuzzStatus(f *testing.F) {
 			t.Errorf("%q gives %v", out, list)
 		}
 	})
+}
+
+// What checks leave behind is no part of what a run changed, unless somebody changed
+// it afterwards.
+func TestWhatChecksLeave(t *testing.T) {
+	dir := repo(t)
+	write(t, dir, "a.txt", "1\n")
+	commit(t, dir)
+	b := measure(t, dir)
+	write(t, dir, "a.txt", "2\n")
+	write(t, dir, "new.txt", "n\n")
+	before := measure(t, dir)
+	write(t, dir, "target/out", "built\n")
+	write(t, dir, "Cargo.lock", "made\n")
+	after := measure(t, dir)
+	left := before.Made(&after)
+	p := patch(t, b, dir)
+	q := p.Without(left)
+	if got := strings.Join(q.Paths(), " "); len(left) != 2 || got != "a.txt new.txt" || q.Stats.Untracked != 1 || q.Stats.Files != 2 || len(p.Changed) != 4 {
+		t.Errorf("%v are left, the patch is %s: %+v", left, got, q.Stats)
+	}
+	write(t, dir, "Cargo.lock", "changed by hand\n")
+	p = patch(t, b, dir)
+	if q := p.Without(left); !slices.Contains(q.Paths(), "Cargo.lock") {
+		t.Error("what was changed after the checks is not in the patch")
+	}
 }

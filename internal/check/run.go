@@ -43,9 +43,11 @@ type Summary struct {
 	Reason   string   `json:"reason,omitempty"` // why none ran
 	Kind     Kind     `json:"patchKind,omitempty"`
 	Selected []string `json:"selectedScripts"`
-	Review   bool     `json:"reviewRequired"` // the kind of the patch or the project's policy demands one
+	Review   bool     `json:"reviewRequired"`           // the kind of the patch or a rule demands one
+	Demanded bool     `json:"reviewDemanded,omitempty"` // a rule does, of the project's checks or of permission: the risk is high then
 	Results  []Result `json:"results"`
 	NotRun   []string `json:"notRun,omitempty"` // because one that had failed before failed again
+	Left     []File   `json:"left,omitempty"`   // new files that the checks themselves made, and git does not ignore
 }
 
 // Failing are the names of the checks that failed.
@@ -79,8 +81,8 @@ var ErrRefused = errors.New("checks need leave to run commands")
 // is the zero Summary for the first time.
 func Run(ctx context.Context, r Runner, all []Command, paths []string, c Config, last Summary) (Summary, error) {
 	s := Summary{Status: Skipped, Kind: KindOf(paths), Selected: []string{}, Results: []Result{}}
-	_, required := c.Reviewed(s.Kind)
-	s.Review = required || len(paths) > 0 && NeedsReview(paths)
+	_, s.Demanded = c.Reviewed(s.Kind)
+	s.Review = s.Demanded || len(paths) > 0 && NeedsReview(paths)
 	list, why := c.Select(all, paths)
 	s.Reason = why
 	for _, one := range list {
@@ -97,7 +99,7 @@ func Run(ctx context.Context, r Runner, all []Command, paths []string, c Config,
 		}
 		result, err := r.Run(ctx, one, Bounds{c.time(), c.output()})
 		if errors.Is(err, ErrRefused) {
-			return Summary{Status: Skipped, Reason: err.Error(), Kind: s.Kind, Selected: s.Selected, Review: s.Review, Results: []Result{}}, nil
+			return Summary{Status: Skipped, Reason: err.Error(), Kind: s.Kind, Selected: s.Selected, Review: s.Review, Demanded: s.Demanded, Results: []Result{}}, nil
 		}
 		if err != nil {
 			return s, fmt.Errorf("check %s: %w", one.Name, err)

@@ -30,6 +30,7 @@ const (
 	ModelURL  NameKey = "model.url"
 	Brain     NameKey = "brain"
 	BrainMode TextKey = "brain.mode"
+	Dispatch  BoolKey = "brain.dispatch"
 	Hooks     BoolKey = "hooks"
 
 	EmbedURL   NameKey = "embed.url"
@@ -96,6 +97,8 @@ func Keys() []Key {
 		{Name: string(BrainMode), Type: TypeText, Default: "auto", Reach: ReachUser, Flag: "mode",
 			Words: []string{"auto", "radical"},
 			Help:  "how freely the brain works: auto (few workers, one fix) or radical"},
+		{Name: string(Dispatch), Type: TypeBool, Default: "true", Reach: ReachUser,
+			Help: "let the primary of a team ask more specialists while it works"},
 		{Name: string(Hooks), Type: TypeBool, Default: "true", Reach: ReachUser, Flag: "hooks",
 			Help: "run the commands of hooks.json at the moments of a session"},
 		{Name: string(EmbedURL), Type: TypeName, Reach: ReachUser,

@@ -30,13 +30,15 @@ type Answer struct {
 	last    []byte // the end of an answer that passed unchanged, not sent yet
 	first   quire.Reply
 	shown   []quire.Block // of all answers
-	output  int64         // tokens of the answers before
-	inner   int           // answers before
+	lead    lead          // of the answer at hand
+	names   names
+	output  int64 // tokens of the answers before
+	inner   int   // answers before
 }
 
 // NewAnswer begins the answer to a client's request.
 func (d *Dialect) NewAnswer(body []byte) *Answer {
-	a := &Answer{d: d, decoder: d.decoder(), encoder: d.encoder(), index: map[int]int{}}
+	a := &Answer{d: d, decoder: d.decoder(), encoder: d.encoder(), index: map[int]int{}, names: names{dialect: d, body: body}}
 	if e, ok := a.encoder.(*chat.Encoder); ok {
 		options := rawjson.Members(rawjson.Get(rawjson.Members(body), "stream_options"))
 		e.Usage = string(rawjson.Get(options, "include_usage")) == "true"
@@ -91,9 +93,13 @@ func (a *Answer) End() (down []byte, ended bool, err error) {
 }
 
 func (a *Answer) take(deltas []quire.Delta) (down []byte, err error) {
-	for _, d := range deltas {
+	for i, d := range deltas {
+		if b, ok := d.(quire.BlockBegun); ok {
+			a.names.give(&b.Block)
+			d = b
+		}
 		a.fold.Add(d)
-		if d = a.seen(d); d == nil {
+		if d = a.seen(a.signed(d, deltas[i+1:])); d == nil {
 			continue
 		}
 		b, err := a.encoder.Encode(d)
@@ -105,6 +111,42 @@ func (a *Answer) take(deltas []quire.Delta) (down []byte, err error) {
 		}
 	}
 	return down, nil
+}
+
+// signed is the beginning of a call with what a client has to send in the place of a
+// signature. What follows may be a signature of its own.
+func (a *Answer) signed(delta quire.Delta, behind []quire.Delta) quire.Delta {
+	d, ok := delta.(quire.BlockBegun)
+	if !ok {
+		return delta
+	}
+	own := slices.ContainsFunc(behind, func(b quire.Delta) bool {
+		g, ok := b.(quire.BlockGrew)
+		return ok && g.Index == d.Index && g.Signature != ""
+	})
+	if a.lead.lost(&d.Block) && !own {
+		d.Block.Signature = a.d.unsigned
+	}
+	return d
+}
+
+// A lead knows whether the calls of an answer begin with a recall. Where calls are
+// signed the first one is, and the client does not see a recall.
+type lead struct{ recalled, called bool }
+
+// lost reports of each block in its order whether it is a call without a signature
+// that has lost the one in front of it.
+func (l *lead) lost(b *quire.Block) bool {
+	if b.Kind != quire.PartToolCall || b.Opaque != nil {
+		return false
+	}
+	if recalls(b) {
+		l.recalled = true
+		return false
+	}
+	first := l.recalled && !l.called
+	l.called = true
+	return first && b.Signature == ""
 }
 
 // seen is a delta as the client sees it, nil where it does not.
@@ -171,6 +213,7 @@ func (a *Answer) Whole(body []byte) error {
 		a.fold.texts = append(a.fold.texts, new(strings.Builder))
 	}
 	for i := range r.Blocks {
+		a.names.give(&r.Blocks[i])
 		a.over = a.over || recalls(&r.Blocks[i])
 	}
 	a.ended = &quire.ReplyEnded{Stop: r.Stop, Usage: r.Usage, Rest: r.Rest}
@@ -204,8 +247,12 @@ func (a *Answer) Recalls() (calls []quire.Block, alone bool) {
 func (a *Answer) Shown() []quire.Block {
 	r, _ := a.fold.Reply()
 	out := slices.Clone(a.shown)
+	var l lead
 	for _, b := range r.Blocks {
 		n := len(out)
+		if l.lost(&b) {
+			b.Signature = a.d.unsigned
+		}
 		switch {
 		case recalls(&b):
 		case a.d.flows && a.over && n > 0 && flowing(&b) && flowing(&out[n-1]):
@@ -223,6 +270,7 @@ func (a *Answer) Next() {
 	a.shown, a.output = a.Shown(), a.output+r.Usage.Output
 	a.inner++
 	a.decoder, a.fold, a.index, a.ended, a.last = a.d.decoder(), Fold{}, map[int]int{}, nil, nil
+	a.lead = lead{}
 }
 
 // Over reports whether what goes down is written here.

@@ -26,12 +26,13 @@ type Encoder interface {
 
 // A Dialect is an API as curation needs it.
 type Dialect struct {
-	list    string // the member that holds the messages
-	limit   []string
-	joins   bool // results and words behind them are one message
-	marks   bool // blocks carry cache marks that are ours to set
-	flows   bool // texts that follow each other are one
-	context bool // how a result is written depends on the call that it answers
+	list     string // the member that holds the messages
+	limit    []string
+	joins    bool   // results and words behind them are one message
+	marks    bool   // blocks carry cache marks that are ours to set
+	flows    bool   // texts that follow each other are one
+	context  bool   // how a result is written depends on the call that it answers
+	unsigned string // stands in the place of the signature of a call that had none, "" where calls want none
 
 	decodeCall  func([]byte) (quire.Call, error)
 	encodeCall  func(quire.Call) ([]byte, error)
@@ -72,10 +73,11 @@ func Responses() *Dialect {
 	}
 }
 
-// Gemini is generateContent of Google.
+// Gemini is generateContent of Google. What it takes in the place of a signature is
+// what its page on thought signatures names for calls that its model did not make.
 func Gemini() *Dialect {
 	return &Dialect{
-		list: "contents", joins: true, flows: true,
+		list: "contents", joins: true, flows: true, unsigned: "skip_thought_signature_validator",
 		decodeCall: gemini.DecodeCall, encodeCall: gemini.EncodeCall, decodeReply: gemini.DecodeReply, encodeReply: gemini.EncodeReply,
 		streamError: gemini.EncodeStreamError,
 		decoder:     func() Decoder { return new(gemini.Decoder) }, encoder: func() Encoder { return new(gemini.Encoder) },

@@ -1,9 +1,11 @@
 package curation
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/x/rawjson"
@@ -111,8 +113,12 @@ func (d *Dialect) item(raw json.RawMessage, m *quire.Message) Item {
 	return Item{Raw: raw, Role: m.Role, Blocks: m.Blocks, ID: m.ID, Rest: m.Rest}
 }
 
-// Made are the items of a message that a model made.
+// Made are the items of a message that a model made. Arguments that are JSON in the
+// list are written as clients write them anew, without white space between members.
 func (d *Dialect) Made(blocks []quire.Block) ([]Item, error) {
+	if d.joins {
+		blocks = compacted(blocks)
+	}
 	list, err := d.elements([]quire.Message{{Role: quire.RoleAssistant, Blocks: blocks}})
 	if err != nil {
 		return nil, fmt.Errorf("write an answer as %s: %w", d.list, err)
@@ -133,4 +139,45 @@ func (d *Dialect) Made(blocks []quire.Block) ([]Item, error) {
 		items = append(items, d.item(raw, &m))
 	}
 	return items, nil
+}
+
+// compacted are blocks with the arguments of calls as clients write them.
+func compacted(blocks []quire.Block) []quire.Block {
+	out := slices.Clone(blocks)
+	for i := range out {
+		if text := []byte(out[i].Text); out[i].Kind == quire.PartToolCall && out[i].Opaque == nil && json.Valid(text) {
+			out[i].Text = string(appendPlain(nil, text))
+		}
+	}
+	return out
+}
+
+// appendPlain appends valid JSON without white space and with no more escapes than
+// there must be. Numbers keep their digits, members their order.
+func appendPlain(dst []byte, raw json.RawMessage) []byte {
+	switch {
+	case rawjson.IsObject(raw):
+		dst = append(dst, '{')
+		for i, f := range rawjson.Members(raw) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendPlain(append(rawjson.AppendText(dst, f.Name), ':'), f.Value)
+		}
+		return append(dst, '}')
+	case rawjson.IsArray(raw):
+		dst = append(dst, '[')
+		for i, e := range rawjson.Elements(raw) {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = appendPlain(dst, e)
+		}
+		return append(dst, ']')
+	case rawjson.IsString(raw):
+		if text, exact := rawjson.TextOf(raw); exact {
+			return rawjson.AppendText(dst, text)
+		}
+	}
+	return append(dst, bytes.TrimSpace(raw)...)
 }

@@ -31,6 +31,22 @@ func (d *Dialect) Longest(c *quire.Call) quire.Mark {
 	return mark
 }
 
+// Tail is the longest lifetime that a request of the Messages API asks for in its
+// list: MarkNone where it asks for none there.
+func (d *Dialect) Tail(c *quire.Call) quire.Mark {
+	mark := quire.MarkNone
+	if !d.marks {
+		return mark
+	}
+	if top := rawjson.Get(c.Rest, markName); top != nil {
+		mark = lifeOf(top)
+	}
+	for i := range c.Messages {
+		mark = max(mark, deepest(c.Messages[i].Blocks))
+	}
+	return mark
+}
+
 func deepest(blocks []quire.Block) (mark quire.Mark) {
 	for i := range blocks {
 		mark = max(mark, blocks[i].Cache, deepest(blocks[i].Content))

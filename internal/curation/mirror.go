@@ -30,6 +30,7 @@ type Mirror struct {
 	calls   map[string]quire.Block
 	reply   quire.Reply       // items of the assistant that are not entered yet
 	planned bool              // a call was planned that is not answered
+	bare    bool              // the list has no marks
 	lowers  bool              // an epoch began: recall is in the list
 	list    []json.RawMessage // of the last call
 	listed  int               // items that had entered by then
@@ -132,6 +133,22 @@ func (m *Mirror) settle() {
 	m.reply, m.pages.next = quire.Reply{}, nil
 }
 
+// Back takes out what entered behind the first so many items: the client went back.
+// What stays stands as it was sent last.
+func (m *Mirror) Back(items int) {
+	m.settle()
+	m.planned = false
+	m.step.Back(func(b *quire.Block) bool {
+		n := len(b.Rest)
+		if n == 0 || b.Rest[n-1].Name != tag {
+			return false
+		}
+		at, err := strconv.Atoi(string(b.Rest[n-1].Value))
+		return err == nil && m.blocks[at].item >= items
+	})
+	m.list, m.listed = nil, len(m.items)
+}
+
 // Metered says what the call of the latest answer used, before anything else
 // enters.
 func (m *Mirror) Metered(u quire.Usage) { m.reply.Usage = u }
@@ -200,8 +217,11 @@ func (m *Mirror) Relayed(at time.Time) {
 // Terms are what a call is made under.
 type Terms struct {
 	At     time.Time
-	Cold   string // why nothing of the stream is in the cache, "" while it may be
-	Mark   quire.Mark
+	Cold   string     // why nothing of the stream is in the cache, "" while it may be
+	Mark   quire.Mark // at the end of tools and system; MarkNone: there are no marks
+	Tail   quire.Mark // in the list
+	Bare   bool       // there are no marks in the list
+	Anew   bool       // something else stands in front of the list than at the call before: thinking goes
 	Rules  assemble.Rules
 	Limits assemble.Limits
 }
@@ -222,13 +242,14 @@ func (m *Mirror) Call(t Terms) (Call, error) {
 	m.step.AsSent(false)
 	m.planned = true
 	call, plan, err := m.step.PlanAs(t.At, t.Cold, func(schedule.Plan) assemble.Head {
-		return assemble.Head{Recall: run.RecallName, Tools: Tools(), Rules: rulesFor(t), Limits: t.Limits}
+		return assemble.Head{Recall: run.RecallName, Tools: Tools(), Rules: rulesFor(t), Limits: t.Limits, Renewed: t.Anew}
 	})
 	m.lowers = m.lowers || plan.Kind != ""
 	if err != nil {
 		return Call{}, err
 	}
 	out := Call{Mark: t.Mark, Plan: plan, Head: len(call.Tools) > 0 && call.Tools[0].Cache != quire.MarkNone}
+	m.bare = t.Bare
 	if out.List, err = m.render(call.Messages); err != nil {
 		return Call{}, fmt.Errorf("write the stream: %w", err)
 	}
@@ -248,7 +269,7 @@ func (m *Mirror) Standing() []json.RawMessage {
 // rulesFor are the rules of the marks that a client's own let us set.
 func rulesFor(t Terms) assemble.Rules {
 	r := t.Rules
-	r.HeadMark, r.TailMark = t.Mark, t.Mark
+	r.HeadMark, r.TailMark, r.Hinge = t.Mark, min(t.Mark, max(t.Tail, quire.MarkShort)), true
 	if t.Mark == quire.MarkNone {
 		r.Breakpoints = 0
 	}

@@ -82,6 +82,9 @@ func (m *Mirror) placed(role quire.Role, b quire.Block) placed {
 		p.tag, _ = strconv.Atoi(string(b.Rest[n-1].Value))
 		b.Rest = b.Rest[:n-1]
 	}
+	if m.bare {
+		b.Cache = quire.MarkNone
+	}
 	if len(b.Content) > 0 {
 		b.Content = slices.Clone(b.Content)
 		for i := range b.Content {
@@ -180,14 +183,30 @@ func (m *Mirror) loose(list []placed) ([]json.RawMessage, error) {
 			messages = append(messages, quire.Message{Role: role, Rest: rest.Rest, ID: rest.ID})
 			last++
 		}
-		messages[last].Blocks = append(messages[last].Blocks, p.block)
+		messages[last].Blocks = append(messages[last].Blocks, m.signed(p))
 	}
 	return m.elements(messages)
 }
 
+// signed is a block, with what stands in the place of a signature that was taken off a
+// call, where calls want one.
+func (m *Mirror) signed(p *placed) quire.Block {
+	if p.tag < 0 || p.block.Kind != quire.PartToolCall || p.block.Opaque != nil || p.block.Signature != "" {
+		return p.block
+	}
+	b := p.block
+	if o := &m.blocks[p.tag]; o.block >= 0 && m.items[o.item].Blocks[o.block].Signature != "" {
+		b.Signature = m.dialect.unsigned
+	}
+	return b
+}
+
 // apart reports whether two blocks of one role are in messages of their own, whose
-// other members differ.
+// other members differ. Results of one answer stand in one, whatever those are.
 func (m *Mirror) apart(p, before *placed) bool {
+	if m.dialect.joins && p.role == quire.RoleTool && before.role == quire.RoleTool {
+		return false
+	}
 	a, b := m.restOf(p), m.restOf(before)
 	return a.ID != b.ID || len(a.Rest) != len(b.Rest)
 }

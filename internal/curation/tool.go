@@ -19,9 +19,10 @@ func Tools() []quire.ToolSpec {
 	}}
 }
 
-// Place says whether the tool for recalling has one in a request.
+// Place says whether the tool for recalling has one in a request: one where the model
+// may call it, which it may not where the client says what is allowed.
 func (d *Dialect) Place(c *quire.Call) bool {
-	if len(c.Tools) == 0 || c.Choice.Mode != "" && c.Choice.Mode != "auto" {
+	if len(c.Tools) == 0 || c.Choice.Mode != "" && c.Choice.Mode != "auto" || allows(c.Rest) {
 		return false
 	}
 	functions := false
@@ -32,6 +33,24 @@ func (d *Dialect) Place(c *quire.Call) bool {
 		functions = functions || c.Tools[i].Schema != nil
 	}
 	return functions
+}
+
+// allows reports whether a request says which tools may be called, in a form that is
+// no [quire.Choice].
+func allows(rest []quire.Field) bool {
+	if choice := rawjson.Get(rest, "tool_choice"); choice != nil && string(choice) != "null" {
+		return true
+	}
+	for _, name := range [...]string{"toolConfig", "tool_config"} {
+		config := rawjson.Members(rawjson.Get(rest, name))
+		for _, name := range [...]string{"functionCallingConfig", "function_calling_config"} {
+			calling := rawjson.Members(rawjson.Get(config, name))
+			if rawjson.Get(calling, "allowedFunctionNames") != nil || rawjson.Get(calling, "allowed_function_names") != nil {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // tools is the list of a request with the tool for recalling behind all others.

@@ -3,13 +3,14 @@ package eval
 import (
 	"fmt"
 
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 )
 
 // A Variant is a policy of Quire that differs from "quire" in one thing.
 type Variant struct {
 	Without string // what it lacks or does besides; "" for "quire" itself
-	Policy  Policy
+	Policy  replay.Policy
 }
 
 // Title names the variant in a table.
@@ -25,13 +26,17 @@ func (v Variant) Title() string {
 // without the property in question where that is one of the table's.
 func Ablation(c *Crossfit) []Variant {
 	tables := c.Validating()
-	out := []Variant{{Policy: Scheduled("quire", free(), tables)}}
+	out := []Variant{{Policy: replay.Scheduled("quire", free(), tables)}}
 	for _, p := range schedule.Properties() {
 		blind := c.Tables(func(f *schedule.Fit) *schedule.Table { return f.Blind(p, CrossValidated) })
-		out = append(out, Variant{"table blind to " + p.String(), Scheduled("blind "+p.String(), free(), blind)})
+		out = append(out, Variant{"table blind to " + p.String(), replay.Scheduled("blind "+p.String(), free(), blind)})
 	}
 	for _, v := range toggles() {
-		out = append(out, Variant{v.without, scheduled(v.name, v.set, tables, v.away)})
+		policy := replay.Scheduled
+		if v.away {
+			policy = replay.Sparing
+		}
+		out = append(out, Variant{v.without, policy(v.name, v.set, tables)})
 	}
 	return out
 }
@@ -76,14 +81,14 @@ func Cares() []float64 { return []float64{20, 35, 50, 65, 80, 100, 140, 200} }
 
 // Curve lists the policies along the trade of cost against faults: with free and
 // forced epochs, or with paid ones besides. Names say the care.
-func Curve(tables Tables, paid bool) []Policy {
-	var out []Policy
+func Curve(tables replay.Tables, paid bool) []replay.Policy {
+	var out []replay.Policy
 	for _, care := range Cares() {
 		name := fmt.Sprintf("care %g", care)
 		if paid {
 			name += ", paid"
 		}
-		out = append(out, Scheduled(name, schedule.Settings{Care: care, Paid: paid}, tables))
+		out = append(out, replay.Scheduled(name, schedule.Settings{Care: care, Paid: paid}, tables))
 	}
 	return out
 }

@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/recording/recordingtest"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/trace"
 )
 
 // load reads logs one by one.
-func load(b *testing.B, logs []*trace.Log) []*Session {
+func load(b *testing.B, logs []*trace.Log) []*recording.Session {
 	b.Helper()
-	l := Loader{Counter: newCounter(b)}
-	var out []*Session
+	l := recording.Loader{Counter: recordingtest.NewCounter(b)}
+	var out []*recording.Session
 	for _, log := range logs {
 		s, err := l.Load(context.Background(), log)
 		if err != nil {
@@ -35,7 +38,7 @@ func benchmarkLoad(b *testing.B, logs []*trace.Log) {
 	b.SetBytes(size)
 	b.ReportAllocs()
 	for b.Loop() {
-		l := Loader{Counter: newCounter(b)} // it remembers counts
+		l := recording.Loader{Counter: recordingtest.NewCounter(b)} // it remembers counts
 		for _, log := range logs {
 			s, err := l.Load(context.Background(), log)
 			if err != nil {
@@ -47,21 +50,21 @@ func benchmarkLoad(b *testing.B, logs []*trace.Log) {
 }
 
 // benchmarkReplay plays each policy under all profiles.
-func benchmarkReplay(b *testing.B, sessions []*Session) {
+func benchmarkReplay(b *testing.B, sessions []*recording.Session) {
 	b.Helper()
 	calls := 0
 	for _, s := range sessions {
 		calls += len(s.Calls)
 	}
-	for _, p := range Baselines(SingleBudget) {
+	for _, p := range replay.Baselines(replay.SingleBudget) {
 		b.Run(p.Name, func(b *testing.B) {
 			for b.Loop() {
 				for _, s := range sessions {
-					var settings []Setting
+					var settings []replay.Setting
 					for _, profile := range price.Profiles() {
-						settings = append(settings, UnderProfile(s, profile, SingleBudget))
+						settings = append(settings, replay.UnderProfile(s, profile, replay.SingleBudget))
 					}
-					if _, err := Replay(s, []Policy{p}, settings); err != nil {
+					if _, err := replay.Replay(s, []replay.Policy{p}, settings); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -72,11 +75,11 @@ func benchmarkReplay(b *testing.B, sessions []*Session) {
 }
 
 func BenchmarkLoad(b *testing.B) {
-	benchmarkLoad(b, []*trace.Log{claudeLog(b, b.TempDir(), "long", 200)})
+	benchmarkLoad(b, []*trace.Log{recordingtest.ClaudeLog(b, b.TempDir(), "long", 200)})
 }
 
 func BenchmarkReplay(b *testing.B) {
-	benchmarkReplay(b, load(b, []*trace.Log{claudeLog(b, b.TempDir(), "long", 200)}))
+	benchmarkReplay(b, load(b, []*trace.Log{recordingtest.ClaudeLog(b, b.TempDir(), "long", 200)}))
 }
 
 // The recorded sessions beside the checkout.
@@ -90,13 +93,13 @@ func BenchmarkReplayCorpus(b *testing.B) { benchmarkReplay(b, load(b, corpus(b, 
 
 // BenchmarkReplayEndless is one session of all recorded ones.
 func BenchmarkReplayEndless(b *testing.B) {
-	l := Loader{Counter: newCounter(b)}
+	l := recording.Loader{Counter: recordingtest.NewCounter(b)}
 	s, err := l.Join(context.Background(), corpus(b, "endless"))
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { s.Close() })
-	benchmarkReplay(b, []*Session{s})
+	benchmarkReplay(b, []*recording.Session{s})
 }
 
 // corpus opens the recorded sessions of a folder, which are kept beside the

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // maxRewrites is the number of calls without a cold one among them above which
@@ -259,14 +261,14 @@ func (s sums) before(i int) (sum int64) {
 // the end of the session. What a compaction put back is left out, as in every
 // replay; what a rewind took out counts until its last need. Nothing stands in
 // for what was left out, no handle or card: a real policy pays for those.
-func rewritesOf(s *Session, set Setting) rewrites {
-	p := rewrites{cold: set.Cold, prefix: s.Overhead, read: set.Rates.Read, write: set.write()}
+func rewritesOf(s *recording.Session, set replay.Setting) rewrites {
+	p := rewrites{cold: set.Cold, prefix: s.Overhead, read: set.Rates.Read, write: set.Write()}
 	last := make([]int32, len(s.Pages)+1)
 	for _, d := range s.Needs {
 		last[d.Page] = max(last[d.Page], d.Call)
 	}
 	for i, it := range s.Items {
-		if it.Origin != quire.OriginFirst || s.constant(int32(i)) || int(it.Call) >= len(s.Calls) {
+		if it.Origin != quire.OriginFirst || s.Constant(int32(i)) || int(it.Call) >= len(s.Calls) {
 			continue
 		}
 		c := carried{tokens: it.Tokens, first: it.Call, last: last[it.Page]}
@@ -288,7 +290,7 @@ type request struct {
 
 // requestsOf is the trace of a session: at each call the pages that enter with
 // it, then those it needs, by one of the two definitions.
-func requestsOf(s *Session, strict bool) (trace []request) {
+func requestsOf(s *recording.Session, strict bool) (trace []request) {
 	entries := slices.Clone(s.Pages)
 	slices.SortStableFunc(entries, func(a, b quire.Page) int { return cmp.Compare(a.Call, b.Call) })
 	enter := func(call int) {

@@ -9,6 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 func TestLeastRewrites(t *testing.T) {
@@ -238,11 +240,11 @@ func TestBestHitsEncloseTheOptimum(t *testing.T) {
 
 // bounded is a session of four calls: page 2 is needed twice by calls 1 and 3,
 // page 3 by call 3 in the wide sense only.
-func bounded() *Session {
-	return &Session{
+func bounded() *recording.Session {
+	return &recording.Session{
 		Overhead: 1000,
-		Calls:    make([]Call, 4),
-		Items: []Item{
+		Calls:    make([]recording.Call, 4),
+		Items: []recording.Item{
 			{Page: 1, Kind: quire.PartUser, Tokens: 10},
 			{Page: 2, Kind: quire.PartToolResult, Call: 1, Tokens: 200},
 			{Page: 4, Kind: quire.PartMachine, Call: 2, Tokens: 70, Origin: quire.OriginReinjected},
@@ -254,7 +256,7 @@ func bounded() *Session {
 			{Number: 1, Tokens: 10}, {Number: 2, Call: 1, Tokens: 200}, {Number: 3, Call: 2, Tokens: 300},
 			{Number: 4, Call: 2, Tokens: 70}, {Number: 5, Call: 3, Tokens: 40}, {Number: 6, Call: 4, Tokens: 50},
 		},
-		Needs: []Need{
+		Needs: []recording.Need{
 			{Call: 1, Page: 2, Wide: true, Strict: true},
 			{Call: 3, Page: 2, Wide: true, Strict: true},
 			{Call: 3, Page: 3, Wide: true},
@@ -263,7 +265,7 @@ func bounded() *Session {
 }
 
 func TestRewritesOf(t *testing.T) {
-	set := Setting{Cold: []bool{true, false, false, false}}
+	set := replay.Setting{Cold: []bool{true, false, false, false}}
 	set.Rates.Read, set.Rates.Write = .1, 1.25
 	got := rewritesOf(bounded(), set)
 	want := []carried{{10, 0, 3}, {200, 1, 3}, {300, 2, 3}, {40, 3, 0}}

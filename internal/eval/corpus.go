@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"github.com/quire-agent/quire/internal/recording"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ const (
 // all below root/bench, "e50" for those of root/endless, and "all" for every
 // session once: of two that share calls the one in root/endless counts,
 // otherwise the first.
-func Groups(root string, sessions []*Session) []Group {
+func Groups(root string, sessions []*recording.Session) []Group {
 	byName := map[string][]int{}
 	for i, s := range sessions {
 		for _, g := range groupsOf(root, s.Path) {
@@ -62,12 +63,16 @@ func groupsOf(root, path string) []string {
 
 // distinct lists the sessions that share no call with one listed before,
 // beginning with those of first.
-func distinct(sessions []*Session, first []int) []int {
+func distinct(sessions []*recording.Session, first []int) []int {
 	seen := map[string]bool{}
 	var out []int
-	for _, i := range append(slices.Clone(first), upTo(len(sessions))...) {
+	list := slices.Clone(first)
+	for i := range sessions {
+		list = append(list, i)
+	}
+	for _, i := range list {
 		calls := sessions[i].Calls
-		if slices.ContainsFunc(calls, func(c Call) bool { return seen[c.ID] }) || slices.Contains(out, i) {
+		if slices.ContainsFunc(calls, func(c recording.Call) bool { return seen[c.ID] }) || slices.Contains(out, i) {
 			continue
 		}
 		for _, c := range calls {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 )
 
@@ -20,8 +22,8 @@ type Crossfit struct {
 	halves [2]*schedule.Fit
 	whole  *schedule.Fit
 	fitted int
-	half   map[*Session]int
-	apart  map[*Session]*schedule.Fit // joined sessions: the sessions that share no call with them
+	half   map[*recording.Session]int
+	apart  map[*recording.Session]*schedule.Fit // joined sessions: the sessions that share no call with them
 }
 
 // errNothingApart says that a joined session holds all there is.
@@ -29,12 +31,12 @@ var errNothingApart = errors.New("every session is part of the joined one, so th
 
 // NewCrossfit fits everything. joined may be nil or a session that joins some of
 // the others.
-func NewCrossfit(root string, sessions []*Session, joined *Session, workers int) (*Crossfit, error) {
-	c := &Crossfit{whole: &schedule.Fit{}, half: map[*Session]int{}, apart: map[*Session]*schedule.Fit{}}
+func NewCrossfit(root string, sessions []*recording.Session, joined *recording.Session, workers int) (*Crossfit, error) {
+	c := &Crossfit{whole: &schedule.Fit{}, half: map[*recording.Session]int{}, apart: map[*recording.Session]*schedule.Fit{}}
 	c.halves[0], c.halves[1] = &schedule.Fit{}, &schedule.Fit{}
 	once := onceOf(root, sessions)
 	c.fitted = len(once)
-	fits, err := FitAll(once, workers)
+	fits, err := replay.FitAll(once, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func NewCrossfit(root string, sessions []*Session, joined *Session, workers int)
 }
 
 // onceOf is the group of all sessions, each once.
-func onceOf(root string, sessions []*Session) (out []*Session) {
+func onceOf(root string, sessions []*recording.Session) (out []*recording.Session) {
 	for _, g := range Groups(root, sessions) {
 		if g.Name == everything {
 			for _, i := range g.Sessions {
@@ -63,7 +65,7 @@ func onceOf(root string, sessions []*Session) (out []*Session) {
 }
 
 // copies puts sessions that share calls with one that has a half in the same.
-func (c *Crossfit) copies(sessions, once []*Session) {
+func (c *Crossfit) copies(sessions, once []*recording.Session) {
 	half := map[string]int{}
 	for _, s := range once {
 		for i := range s.Calls {
@@ -83,13 +85,13 @@ func (c *Crossfit) copies(sessions, once []*Session) {
 	}
 }
 
-func (c *Crossfit) setApart(joined *Session, once []*Session, fits []*schedule.Fit) error {
+func (c *Crossfit) setApart(joined *recording.Session, once []*recording.Session, fits []*schedule.Fit) error {
 	known, apart := map[string]bool{}, &schedule.Fit{}
 	for i := range joined.Calls {
 		known[joined.Calls[i].ID] = true
 	}
 	for i, s := range once {
-		if !slices.ContainsFunc(s.Calls, func(c Call) bool { return known[c.ID] }) {
+		if !slices.ContainsFunc(s.Calls, func(c recording.Call) bool { return known[c.ID] }) {
 			apart.Join(fits[i])
 		}
 	}
@@ -108,19 +110,19 @@ func (c *Crossfit) Whole() *schedule.Fit { return c.whole }
 const CrossValidated = "cross-validated"
 
 // Validating picks for each session a table that was fitted without it.
-func (c *Crossfit) Validating() Tables {
+func (c *Crossfit) Validating() replay.Tables {
 	return c.Tables(func(f *schedule.Fit) *schedule.Table { return f.Table(CrossValidated) })
 }
 
 // Tables picks for each session a table that was fitted without it. form makes
 // a table of what was seen.
-func (c *Crossfit) Tables(form func(*schedule.Fit) *schedule.Table) Tables {
+func (c *Crossfit) Tables(form func(*schedule.Fit) *schedule.Table) replay.Tables {
 	halves := [2]*schedule.Table{form(c.halves[1]), form(c.halves[0])}
-	apart := map[*Session]*schedule.Table{}
+	apart := map[*recording.Session]*schedule.Table{}
 	for s, fit := range c.apart {
 		apart[s] = form(fit)
 	}
-	return func(s *Session) *schedule.Table {
+	return func(s *recording.Session) *schedule.Table {
 		if t := apart[s]; t != nil {
 			return t
 		}

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 )
 
@@ -22,7 +24,7 @@ func TestCrossfitDecidesByOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fits, err := FitAll(st.Sessions, 1)
+	fits, err := replay.FitAll(st.Sessions, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +37,7 @@ func TestCrossfitDecidesByOthers(t *testing.T) {
 	}
 	tables := c.Tables(trialsOf)
 	for name, tt := range map[string]struct {
-		s    *Session
+		s    *recording.Session
 		want *schedule.Table
 	}{
 		"the first": {sessions[0], want(1)}, "the second": {sessions[1], want(0, 2)}, "the third": {sessions[2], want(1)},
@@ -65,7 +67,7 @@ func TestAblation(t *testing.T) {
 		t.Fatal(err)
 	}
 	titles := map[string]bool{}
-	var policies []Policy
+	var policies []replay.Policy
 	for _, v := range Ablation(c) {
 		titles[v.Title()], titles[v.Policy.Name] = true, true
 		policies = append(policies, v.Policy)
@@ -76,7 +78,7 @@ func TestAblation(t *testing.T) {
 	for i := range 2 {
 		policies = append(policies, Curve(c.Validating(), i == 1)...)
 	}
-	out, err := Replay(st.Sessions[0], policies, []Setting{UnderProfile(st.Sessions[0], st.Profiles[0], 500)})
+	out, err := replay.Replay(st.Sessions[0], policies, []replay.Setting{replay.UnderProfile(st.Sessions[0], st.Profiles[0], 500)})
 	if err != nil {
 		t.Fatal(err)
 	}

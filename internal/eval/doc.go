@@ -1,15 +1,11 @@
-// Package eval replays recorded sessions through context policies and measures
-// what each would have cost and what it would have missed.
+// Package eval compares context policies over a corpus of recorded sessions.
 //
-// The way through the package: [Loader] reads a log into a [Session] (items of
-// prompts, calls, needs). A [Policy] decides, call by call, what a prompt
-// holds. [Replay] plays policies over a session, charges each emitted prompt
-// through the prompt-cache simulator of package price, and books a fault for
-// every need that the prompt did not serve. [Measure] pools outcomes into the
-// figures of the evaluation document; a [Study] adds what no policy can beat.
+// A [Study] replays all policies over all sessions under all price profiles, the
+// sessions of one folder also as one that never ends, and [Measure] pools the
+// outcomes of a group into the figures of the evaluation document. Beside them
+// stands what no policy can beat: the cheapest rewrites, and the most hits that a
+// memory of a size can have. [Crossfit] decides each session by tables that were
+// fitted without it; [Ablation] takes away one ingredient at a time.
 //
-// A replay holds the recorded calls fixed: it cannot see what a model would
-// have done with another prompt. Faults are therefore a lower bound in one way
-// (a model understands more than it copies) and too many in another (paths and
-// idioms), which is why two definitions of need stand side by side.
+// All figures but [Pace] depend on nothing but the corpus.
 package eval

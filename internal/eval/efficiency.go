@@ -2,6 +2,8 @@ package eval
 
 import (
 	"fmt"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"slices"
 )
 
@@ -66,7 +68,7 @@ func (h *hits) add(o hits) {
 	}
 }
 
-func (st *Study) hits(s *Session, budget int) (hits, error) {
+func (st *Study) hits(s *recording.Session, budget int) (hits, error) {
 	held := slices.Clone(st.Held)
 	for _, p := range st.Policies(budget) {
 		if p.Budgeted {
@@ -75,7 +77,7 @@ func (st *Study) hits(s *Session, budget int) (hits, error) {
 		}
 	}
 	h := hits{bound: bestHits(requestsOf(s, true), budget), served: map[string]int{}}
-	out, err := Replay(s, held, []Setting{UnderProfile(s, st.Profiles[0], budget)})
+	out, err := replay.Replay(s, held, []replay.Setting{replay.UnderProfile(s, st.Profiles[0], budget)})
 	if err != nil {
 		return h, fmt.Errorf("bounds of %s: %w", s.Path, err)
 	}

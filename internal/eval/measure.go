@@ -1,6 +1,12 @@
 package eval
 
-import "math"
+import (
+	"cmp"
+	"math"
+
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
+)
 
 // Measures are the figures of one policy over a group of sessions under one
 // profile, by the definitions of the evaluation document. A figure that cannot
@@ -49,18 +55,20 @@ type Measures struct {
 	Prefetched    int            `json:"prefetches_used"`   // pages brought in because they were foreseen, and used
 	Wasted        int            `json:"prefetches_wasted"` // and those out again without it
 	TooBig        int            `json:"over_window"`       // calls whose prompt does not fit the window
+	Refused       int            `json:"calls_refused"`     // calls that the assembler would not have made
+	Refusal       string         `json:"refusal,omitempty"` // why, of the first of them
 }
 
 // A Case is one session with the outcomes of all policies under one profile.
 type Case struct {
-	Session  *Session
-	Outcomes []Outcome
+	Session  *recording.Session
+	Outcomes []replay.Outcome
 	Window   int     // of the model in tokens, 0 when unknown: then one of 200k is assumed
 	Optimum  float64 // offline optimum of rewrite times, 0 when not computed
 }
 
 // find returns the outcome of a policy, nil if it was not played.
-func (c *Case) find(policy string) *Outcome {
+func (c *Case) find(policy string) *replay.Outcome {
 	for i := range c.Outcomes {
 		if c.Outcomes[i].Policy == policy {
 			return &c.Outcomes[i]
@@ -89,11 +97,11 @@ type tally struct {
 	appended, compact, best, coldSave, anySave float64
 	save, regret, worst                        float64
 	regrets                                    int
-	o                                          Outcome
+	o                                          replay.Outcome
 	prompts                                    []int
 }
 
-func (t *tally) add(c *Case, o *Outcome, base string) {
+func (t *tally) add(c *Case, o *replay.Outcome, base string) {
 	t.m.Sessions++
 	t.count(o)
 	t.costs(c, o, base)
@@ -105,7 +113,7 @@ func (t *tally) add(c *Case, o *Outcome, base string) {
 	}
 }
 
-func (t *tally) costs(c *Case, o *Outcome, base string) {
+func (t *tally) costs(c *Case, o *replay.Outcome, base string) {
 	b, a, k := c.find(base), c.find("append"), c.find("compact")
 	t.cost += o.Cost
 	t.strict += o.CostStrict
@@ -139,7 +147,9 @@ func (t *tally) costs(c *Case, o *Outcome, base string) {
 const dearer = 1.0005
 
 // fits reports whether the window holds every prompt of an outcome.
-func (c *Case) fits(o *Outcome) bool { return o.Peak <= (&Setting{Window: c.Window}).window() }
+func (c *Case) fits(o *replay.Outcome) bool {
+	return o.Peak <= (&replay.Setting{Window: c.Window}).WindowSize()
+}
 
 func (t *tally) worstOf(ratio, toBest float64, fits bool) {
 	if math.IsNaN(ratio) { // a session without calls costs nothing
@@ -156,7 +166,7 @@ func (t *tally) worstOf(ratio, toBest float64, fits bool) {
 	}
 }
 
-func (t *tally) count(o *Outcome) {
+func (t *tally) count(o *replay.Outcome) {
 	s := &t.o
 	s.Calls += o.Calls
 	s.Faults += o.Faults
@@ -167,6 +177,8 @@ func (t *tally) count(o *Outcome) {
 	s.Read += o.Read
 	s.Epochs += o.Epochs
 	s.TooBig += o.TooBig
+	s.Refused.Calls += o.Refused.Calls
+	s.Refused.First = cmp.Or(s.Refused.First, o.Refused.First)
 	s.Wanted += o.Wanted
 	s.Covered += o.Covered
 	s.WantedWide += o.WantedWide
@@ -231,7 +243,7 @@ func (t *tally) sizes(m *Measures) {
 	o, calls := &t.o, float64(t.o.Calls)
 	m.MeanPrompt = float64(o.Prompt) / calls
 	m.MeanPromptNet = float64(o.Net) / calls
-	m.P95Prompt = percentile(t.prompts, .95)
+	m.P95Prompt = replay.Percentile(t.prompts, .95)
 	m.PeakPrompt = o.Peak
 	m.Completion = over(float64(o.Net), float64(o.Completion))
 	m.Slope = o.Slope / float64(m.Sessions)
@@ -243,6 +255,7 @@ func (t *tally) sizes(m *Measures) {
 	m.Thrash = o.Thrash
 	m.Prefetched, m.Wasted = o.Foreseen.Used, o.Foreseen.Wasted
 	m.TooBig = o.TooBig
+	m.Refused, m.Refusal = o.Refused.Calls, o.Refused.First
 }
 
 // over divides, and is unknown where there is nothing to divide by.

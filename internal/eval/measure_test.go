@@ -9,19 +9,21 @@ import (
 	"testing"
 
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // outcome is what a policy did in ten calls at some cost; half of the cost is
 // that of the constant prefix.
-func outcome(policy string, cost float64) Outcome {
-	return Outcome{
+func outcome(policy string, cost float64) replay.Outcome {
+	return replay.Outcome{
 		Policy: policy, Calls: 10, Cost: cost, CostStrict: cost, Prefix: cost / 2, Output: 100,
 		Prompt: 1_000, Net: 400, Completion: 20, Peak: 150, Prompts: []int32{100, 150},
 	}
 }
 
 func twoCases() []Case {
-	mine := func(cost, strict, extra float64) Outcome {
+	mine := func(cost, strict, extra float64) replay.Outcome {
 		o := outcome("mine", cost)
 		o.CostStrict, o.Extra, o.Faults, o.FaultsWide = strict, extra, 1, 3
 		o.Wanted, o.Covered, o.WantedWide, o.CoveredWide = 40, 30, 100, 60
@@ -30,12 +32,12 @@ func twoCases() []Case {
 		o.LiveCalls, o.DeadCalls, o.Slope, o.Read, o.TooBig, o.Peak = 100, 300, 12, 500, 1, 170
 		return o
 	}
-	s := &Session{}
+	s := &recording.Session{}
 	return []Case{
-		{Session: s, Optimum: 400, Outcomes: []Outcome{
+		{Session: s, Optimum: 400, Outcomes: []replay.Outcome{
 			outcome("append", 1_000), outcome("compact", 800), outcome("oracle-cold", 600), outcome("oracle-any", 500), mine(700, 650, 20),
 		}},
-		{Session: s, Optimum: 1_000, Outcomes: []Outcome{
+		{Session: s, Optimum: 1_000, Outcomes: []replay.Outcome{
 			outcome("append", 1_000), outcome("compact", 1_200), outcome("oracle-cold", 900), outcome("oracle-any", 700), mine(1_100, 1_000, 40),
 		}},
 	}
@@ -107,7 +109,7 @@ func TestDearerIsMoreThanRounding(t *testing.T) {
 		cost   float64
 		dearer int
 	}{{1_000.5, 0}, {1_000.6, 1}, {999, 0}} {
-		c := Case{Outcomes: []Outcome{outcome("append", 1_000), outcome("compact", 2_000), outcome("mine", tt.cost)}}
+		c := Case{Outcomes: []replay.Outcome{outcome("append", 1_000), outcome("compact", 2_000), outcome("mine", tt.cost)}}
 		if m := Measure([]Case{c}, "mine", "append"); m.Dearer != tt.dearer || m.DearerBest != tt.dearer {
 			t.Errorf("%v: %d dearer than append, %d than the best", tt.cost, m.Dearer, m.DearerBest)
 		}
@@ -119,7 +121,7 @@ func TestDearerCountsWhereAppendFits(t *testing.T) {
 	for _, tt := range []struct{ peak, window, dearer int }{{150, 0, 1}, {200_000, 0, 1}, {200_001, 0, 0}, {150, 149, 0}, {200_001, 400_000, 1}} {
 		a, mine := outcome("append", 1_000), outcome("mine", 1_100)
 		a.Peak = tt.peak
-		c := Case{Window: tt.window, Outcomes: []Outcome{a, outcome("compact", 900), mine}}
+		c := Case{Window: tt.window, Outcomes: []replay.Outcome{a, outcome("compact", 900), mine}}
 		if m := Measure([]Case{c}, "mine", "append"); m.Dearer != tt.dearer || m.DearerBest != 1 || *m.WorstRatio != 1.1 {
 			t.Errorf("a prompt of %d in a window of %d: %d dearer, %d than the best", tt.peak, tt.window, m.Dearer, m.DearerBest)
 		}
@@ -128,8 +130,8 @@ func TestDearerCountsWhereAppendFits(t *testing.T) {
 
 // What cannot be known is null, and everything can be written as JSON.
 func TestUnknownFiguresAreNull(t *testing.T) {
-	empty := Case{Session: &Session{}, Outcomes: []Outcome{{Policy: "append"}, {Policy: "compact"}, {Policy: "mine"}}}
-	alone := Case{Session: &Session{}, Outcomes: []Outcome{outcome("mine", 10)}}
+	empty := Case{Session: &recording.Session{}, Outcomes: []replay.Outcome{{Policy: "append"}, {Policy: "compact"}, {Policy: "mine"}}}
+	alone := Case{Session: &recording.Session{}, Outcomes: []replay.Outcome{outcome("mine", 10)}}
 	for name, cases := range map[string][]Case{"no session": nil, "no call": {empty}, "no base": {alone}, "not played": {{}}} {
 		m := Measure(cases, "mine", "append")
 		for _, f := range []*float64{m.CostRatio, m.CostVsCompact, m.WorstRatio, m.OracleCold, m.RegretMean, m.Coverage, m.EditCoverage, m.Served} {
@@ -148,14 +150,14 @@ func TestUnknownFiguresAreNull(t *testing.T) {
 
 func TestGroups(t *testing.T) {
 	root := filepath.FromSlash("/corpus")
-	session := func(path string, calls ...string) *Session {
-		s := &Session{Path: filepath.Join(root, filepath.FromSlash(path))}
+	session := func(path string, calls ...string) *recording.Session {
+		s := &recording.Session{Path: filepath.Join(root, filepath.FromSlash(path))}
 		for _, id := range calls {
-			s.Calls = append(s.Calls, Call{ID: id})
+			s.Calls = append(s.Calls, recording.Call{ID: id})
 		}
 		return s
 	}
-	groups := Groups(root, []*Session{
+	groups := Groups(root, []*recording.Session{
 		session("bench/first/a.jsonl", "1", "2"),
 		session("bench/second/b.jsonl", "3"),
 		session("bench/second/c.jsonl", "4"),
@@ -197,7 +199,7 @@ func TestEfficiency(t *testing.T) {
 
 func TestBaselinesAreTen(t *testing.T) {
 	var names, timed, oracles []string
-	for _, p := range Baselines(64_000) {
+	for _, p := range replay.Baselines(64_000) {
 		names = append(names, p.Name)
 		if p.Timed {
 			timed = append(timed, p.Name)
@@ -221,14 +223,14 @@ func TestBaselinesAreTen(t *testing.T) {
 func TestWritePrice(t *testing.T) {
 	rates := price.Rates{Prices: price.Prices{Write: 1.25, Write1h: 2}}
 	for _, tt := range []struct {
-		set  Setting
+		set  replay.Setting
 		want float64
 	}{
-		{Setting{Rates: rates}, 1.25},
-		{Setting{Rates: rates, Life: price.Long}, 1.25}, // not offered
-		{Setting{Rates: rates, Life: price.Long, Rules: price.Rules{LongTTL: 1}}, 2},
+		{replay.Setting{Rates: rates}, 1.25},
+		{replay.Setting{Rates: rates, Life: price.Long}, 1.25}, // not offered
+		{replay.Setting{Rates: rates, Life: price.Long, Rules: price.Rules{LongTTL: 1}}, 2},
 	} {
-		if got := tt.set.write(); got != tt.want {
+		if got := tt.set.Write(); got != tt.want {
 			t.Errorf("%+v: got %v", tt.set, got)
 		}
 	}

@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"slices"
 	"time"
 )
@@ -13,7 +15,7 @@ type Pace struct {
 
 // Paces times each step of the policies over a session. Unlike all other
 // figures it depends on the machine. now is the clock.
-func Paces(s *Session, policies []Policy, set Setting, now func() time.Time) map[string]Pace {
+func Paces(s *recording.Session, policies []replay.Policy, set replay.Setting, now func() time.Time) map[string]Pace {
 	out := map[string]Pace{}
 	if len(s.Calls) == 0 {
 		return out
@@ -26,7 +28,7 @@ func Paces(s *Session, policies []Policy, set Setting, now func() time.Time) map
 			player.Step(k)
 			took[k] = int(now().Sub(began))
 		}
-		out[p.Name] = Pace{micros(percentile(took, .5)), micros(percentile(took, .99))}
+		out[p.Name] = Pace{micros(replay.Percentile(took, .5)), micros(replay.Percentile(took, .99))}
 	}
 	return out
 }
@@ -35,9 +37,9 @@ func micros(ns int) float64 { return float64(ns) / float64(time.Microsecond) }
 
 // longest is the session with the most calls, the first of several; nil
 // without sessions.
-func longest(sessions []*Session) *Session {
+func longest(sessions []*recording.Session) *recording.Session {
 	if len(sessions) == 0 {
 		return nil
 	}
-	return slices.MaxFunc(sessions, func(a, b *Session) int { return len(a.Calls) - len(b.Calls) })
+	return slices.MaxFunc(sessions, func(a, b *recording.Session) int { return len(a.Calls) - len(b.Calls) })
 }

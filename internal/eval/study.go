@@ -10,23 +10,19 @@ import (
 
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
-)
-
-// Quality budgets of the evaluation, in tokens net of the constant prefix.
-const (
-	SingleBudget  = 80_000
-	EndlessBudget = 40_000
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // A Study is what an evaluation runs on.
 type Study struct {
-	Root     string     // folder of the corpus: it names the groups
-	Sessions []*Session // one by one
-	Endless  *Session   // the sessions of the folder "endless" joined in time order; nil without them
+	Root     string               // folder of the corpus: it names the groups
+	Sessions []*recording.Session // one by one
+	Endless  *recording.Session   // the sessions of the folder "endless" joined in time order; nil without them
 	Profiles []price.Profile
 	Budget   int // overrides SingleBudget and EndlessBudget; 0: those
-	Policies func(budget int) []Policy
-	Held     []Policy         // besides those of Policies that hold a budget, those to be compared with the best memory of a size
+	Policies func(budget int) []replay.Policy
+	Held     []replay.Policy  // besides those of Policies that hold a budget, those to be compared with the best memory of a size
 	Workers  int              // sessions replayed at once
 	Now      func() time.Time // clock for Steps
 	Progress func(done int)   // called after each session, from one goroutine at a time; may be nil
@@ -72,7 +68,7 @@ type SessionFindings struct {
 	Written     int                           `json:"needs_written"`
 	Sampled     int                           `json:"needs_index_halved"`
 	Restored    float64                       `json:"restored"` // share of pages whose body has its SHA-256
-	Skips       []Skip                        `json:"skipped,omitempty"`
+	Skips       []recording.Skip              `json:"skipped,omitempty"`
 	Notes       map[quire.Note]int            `json:"notes,omitempty"`
 	Ratios      map[string]map[string]float64 `json:"cost_ratios"` // profile, policy: cost to append
 }
@@ -103,7 +99,7 @@ func (st *Study) Compare(ctx context.Context) (map[string]ProfileFindings, error
 }
 
 func (st *Study) compare(ctx context.Context) (map[string]ProfileFindings, [][]Case, error) {
-	single, err := st.replayAll(ctx, st.Sessions, st.budget(SingleBudget), singlePolicies(st.Policies))
+	single, err := st.replayAll(ctx, st.Sessions, st.budget(replay.SingleBudget), singlePolicies(st.Policies))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -121,9 +117,9 @@ func (st *Study) check(f *Findings, single [][]Case) error {
 	if s == nil || len(st.Profiles) == 0 {
 		return nil
 	}
-	budget := st.budget(SingleBudget)
-	set := UnderProfile(s, st.Profiles[0], budget)
-	again, err := Replay(s, singlePolicies(st.Policies)(budget), []Setting{set})
+	budget := st.budget(replay.SingleBudget)
+	set := replay.UnderProfile(s, st.Profiles[0], budget)
+	again, err := replay.Replay(s, singlePolicies(st.Policies)(budget), []replay.Setting{set})
 	if err != nil {
 		return fmt.Errorf("replay %s again: %w", s.Path, err)
 	}
@@ -131,7 +127,7 @@ func (st *Study) check(f *Findings, single [][]Case) error {
 	f.Same = reflect.DeepEqual(again[0], single[0][first].Outcomes)
 	if st.joins() {
 		s = st.Endless
-		set = UnderProfile(s, st.Profiles[0], st.budget(EndlessBudget))
+		set = replay.UnderProfile(s, st.Profiles[0], st.budget(replay.EndlessBudget))
 	}
 	f.Steps = Paces(s, st.Policies(set.Budget), set, st.Now)
 	return nil
@@ -146,9 +142,9 @@ func (st *Study) budget(normal int) int {
 
 // singlePolicies leaves out what differs from compact only over several
 // recorded sessions.
-func singlePolicies(all func(int) []Policy) func(int) []Policy {
-	return func(budget int) []Policy {
-		return slices.DeleteFunc(all(budget), func(p Policy) bool { return p.Name == "fresh" })
+func singlePolicies(all func(int) []replay.Policy) func(int) []replay.Policy {
+	return func(budget int) []replay.Policy {
+		return slices.DeleteFunc(all(budget), func(p replay.Policy) bool { return p.Name == "fresh" })
 	}
 }
 
@@ -157,7 +153,7 @@ func (st *Study) endless(ctx context.Context, profiles map[string]ProfileFinding
 	if !st.joins() {
 		return nil
 	}
-	joined, err := st.replayAll(ctx, []*Session{st.Endless}, st.budget(EndlessBudget), st.Policies)
+	joined, err := st.replayAll(ctx, []*recording.Session{st.Endless}, st.budget(replay.EndlessBudget), st.Policies)
 	if err != nil {
 		return err
 	}
@@ -195,7 +191,7 @@ func measureAll(cases []Case, base string) map[string]Measures {
 }
 
 // replayAll returns cases[profile][session].
-func (st *Study) replayAll(ctx context.Context, sessions []*Session, budget int, policies func(int) []Policy) ([][]Case, error) {
+func (st *Study) replayAll(ctx context.Context, sessions []*recording.Session, budget int, policies func(int) []replay.Policy) ([][]Case, error) {
 	out := make([][]Case, len(st.Profiles))
 	for i := range out {
 		out[i] = make([]Case, len(sessions))
@@ -233,12 +229,12 @@ func (st *Study) replayAll(ctx context.Context, sessions []*Session, budget int,
 	return out, nil
 }
 
-func (st *Study) replayInto(out [][]Case, i int, s *Session, policies []Policy, budget int) error {
-	var settings []Setting
+func (st *Study) replayInto(out [][]Case, i int, s *recording.Session, policies []replay.Policy, budget int) error {
+	var settings []replay.Setting
 	for _, p := range st.Profiles {
-		settings = append(settings, UnderProfile(s, p, budget))
+		settings = append(settings, replay.UnderProfile(s, p, budget))
 	}
-	outcomes, err := Replay(s, policies, settings)
+	outcomes, err := replay.Replay(s, policies, settings)
 	if err != nil {
 		return fmt.Errorf("replay %s: %w", s.Path, err)
 	}
@@ -279,7 +275,7 @@ func (c *Case) ratios() map[string]float64 {
 	return out
 }
 
-func describe(s *Session, ratios map[string]map[string]float64) (SessionFindings, error) {
+func describe(s *recording.Session, ratios map[string]map[string]float64) (SessionFindings, error) {
 	d := SessionFindings{
 		Path: s.Path, ID: s.Info.ID, Agent: s.Info.Agent, Calls: len(s.Calls), Items: len(s.Items),
 		Overhead: s.Overhead, Measured: s.Measured, FitSamples: s.Counted.Samples, FitError: s.Counted.MeanError,
@@ -292,7 +288,7 @@ func describe(s *Session, ratios map[string]map[string]float64) (SessionFindings
 		d.Written += count(n.Written)
 	}
 	var err error
-	d.Restored, err = s.restored()
+	d.Restored, err = s.Restored()
 	return d, err
 }
 
@@ -301,26 +297,4 @@ func count(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// restored is the share of pages whose body, read back, has the SHA-256 that it
-// had when it entered.
-func (s *Session) restored() (float64, error) {
-	good, all := 0, 0
-	for i := range s.Pages {
-		at, pg := s.pageItem[i], &s.Pages[i]
-		if pg.Kind == quire.PageWritten || pg.Class == quire.ClassImage || pg.Kind == quire.PageDocument || pg.Body == (quire.Hash{}) {
-			continue // its body is part of an item's, or not in the record
-		}
-		text, err := s.Bodies.Get(s.Items[at].Body)
-		if err != nil {
-			return 0, fmt.Errorf("restore %v: %w", s.Pages[i].Number, err)
-		}
-		all++
-		good += count(quire.Sum(text) == pg.Body)
-	}
-	if all == 0 {
-		return 1, nil
-	}
-	return float64(good) / float64(all), nil
 }

@@ -11,15 +11,17 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"github.com/quire-agent/quire/internal/price"
-	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/recording/recordingtest"
+	"github.com/quire-agent/quire/internal/replay"
+	"github.com/quire-agent/quire/internal/schedule"
+	"github.com/quire-agent/quire/internal/token"
 )
 
 // ticks is a clock that goes on by a microsecond each time it is read.
 func ticks() func() time.Time {
-	at := morning()
+	at := recordingtest.Morning()
 	return func() time.Time {
 		at = at.Add(time.Microsecond)
 		return at
@@ -29,35 +31,26 @@ func ticks() func() time.Time {
 // corpusOfThree is a study of three small sessions, two of them also joined.
 func corpusOfThree(t *testing.T) *Study {
 	t.Helper()
-	c := newCounter(t)
-	scripts := []*script{busy("a", 25, 0), busy("b", 8, 1), busy("c", 4, 1)}
-	tables := Always(shipped(t))
+	c := recordingtest.NewCounter(t)
+	scripts := []*recordingtest.Script{recordingtest.Busy("a", 25, 0), recordingtest.Busy("b", 8, 1), recordingtest.Busy("c", 4, 1)}
+	table, err := schedule.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := replay.Always(table)
 	st := &Study{
 		Root: "corpus", Profiles: []price.Profile{price.Profiles()[0], price.Profiles()[2]}, Now: ticks(),
-		Policies: func(budget int) []Policy { return append(Baselines(budget), Ours(tables)...) }, Held: []Policy{Held(tables)},
-		Endless: build(t, c, scripts[1], scripts[2]),
+		Policies: func(budget int) []replay.Policy {
+			return append(replay.Baselines(budget), replay.Assembled(replay.Ours(tables))...)
+		}, Held: []replay.Policy{replay.Held(tables)},
+		Endless: studied(t, c, scripts[1], scripts[2]),
 	}
 	for i, path := range []string{"bench/hand/a.jsonl", "endless/b.jsonl", "endless/c.jsonl"} {
-		s := build(t, c, scripts[i])
+		s := studied(t, c, scripts[i])
 		s.Path = filepath.FromSlash("corpus/" + path)
 		st.Sessions = append(st.Sessions, s)
 	}
 	return st
-}
-
-// busy reads, quotes and edits.
-func busy(name string, rounds, n int) *script {
-	s := newScript(name, morning()).user("look at the ledger")
-	for i := range rounds {
-		lines := file(n)[i%12:]
-		if i%7 == 6 {
-			s.pause(10 * time.Minute).user("go on")
-		}
-		s.round("Read", reading{"/home/ada/ledger.go"}, strings.Join(lines, "\n"))
-		s.call().text(strings.Join(file(n)[i%20:i%20+3], "\n"))
-		s.result(s.use("Edit", editing{"/home/ada/ledger.go", lines[0], lines[0] + " // changed"}), "ok")
-	}
-	return s.call()
 }
 
 func TestStudy(t *testing.T) {
@@ -165,11 +158,11 @@ func TestStudyFails(t *testing.T) {
 	}
 }
 
-// spillAll moves all bodies to files, from which reading fails properly.
+// spillAll moves all bodies to files, from which reading fails once they are closed.
 func spillAll(t *testing.T, st *Study) {
 	t.Helper()
 	for _, s := range append(slices.Clone(st.Sessions), st.Endless) {
-		if err := s.Bodies.spill(); err != nil {
+		if _, err := s.Bodies.Put(strings.Repeat("x", 16<<20)); err != nil { // more than memory holds
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { s.Close() })
@@ -177,7 +170,7 @@ func spillAll(t *testing.T, st *Study) {
 }
 
 func TestStudyOfNothing(t *testing.T) {
-	st := &Study{Policies: Baselines, Profiles: price.Profiles(), Now: ticks()}
+	st := &Study{Policies: replay.Baselines, Profiles: price.Profiles(), Now: ticks()}
 	f, err := st.Run(context.Background())
 	if err != nil || len(f.Sessions) != 0 || f.Same {
 		t.Errorf("got %+v, %v", f, err)
@@ -189,8 +182,8 @@ func TestStudyOfNothing(t *testing.T) {
 			}
 		}
 	}
-	c := newCounter(t)
-	st.Sessions = []*Session{build(t, c, newScript("silent", morning()).user("is anybody there?"))}
+	c := recordingtest.NewCounter(t)
+	st.Sessions = []*recording.Session{studied(t, c, recordingtest.NewScript("silent", recordingtest.Morning()).User("is anybody there?"))}
 	st.Sessions[0].Path = "corpus/silent/a.jsonl"
 	st.Root = "corpus"
 	if f, err = st.Run(context.Background()); err != nil {
@@ -201,22 +194,17 @@ func TestStudyOfNothing(t *testing.T) {
 	}
 }
 
-// Every page comes back unless its bytes changed.
-func TestRestored(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(0, 5).Draw(t, "texts")
-		f := fixture{&Session{Bodies: &Bodies{}}}
-		bad := 0
-		for i := range n {
-			f.item(quire.PartText, -1, 0, 1, strings.Repeat("x", i))
-			if rapid.Bool().Draw(t, "changed") {
-				f.Pages[i].Body = quire.Sum("other")
-				bad++
-			}
-		}
-		got, err := f.restored()
-		if want := 1 - float64(bad)/float64(max(n, 1)); err != nil || got-want > 1e-9 || want-got > 1e-9 {
-			t.Fatalf("got %v, %v, want %v", got, err, want)
-		}
-	})
+// studied makes a session of what scripts say, joined if there are several.
+func studied(t recordingtest.Checker, c *token.Counter, scripts ...*recordingtest.Script) *recording.Session {
+	t.Helper()
+	var sources []recording.Source
+	for _, s := range scripts {
+		sources = append(sources, recording.Source{Path: s.Name, Events: s.Told()})
+	}
+	l := recording.Loader{Counter: c}
+	s, err := l.JoinSources(context.Background(), sources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }

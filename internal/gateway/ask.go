@@ -10,6 +10,7 @@ import (
 	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/run"
+	"github.com/quire-agent/quire/internal/schedule"
 )
 
 // A curating is what a call needs besides its writing, while it may be curated.
@@ -20,9 +21,9 @@ type curating struct {
 	lead    int             // elements of it in front of the items
 	owner   []int           // for each item, the message of the call that it is of
 	sent    []byte          // what goes up in its place, nil: it goes up as it is
+	anew    bool            // what stands in front of the list changed
 	feeds   int             // of the stream, that are recorded
 	nodes   int
-	fresh   bool          // the stream begins with this call
 	durable chan struct{} // closed when all of it is recorded
 	shown   []quire.Block // of the answer, by the client
 	note    curatedNote
@@ -38,50 +39,20 @@ type curatedNote struct {
 	Inner   float64 `json:"inner,omitempty"`   // US dollars, of the calls that the client did not see
 }
 
-// do runs f on the observer's goroutine, behind all calls that are over. What f does
-// once it has called ready goes on while the caller does.
-func (o *observer) do(ctx context.Context, f func(ready func())) error {
-	done := make(chan struct{})
-	job := func() {
-		open := true
-		ready := func() {
-			if open {
-				open = false
-				close(done)
-			}
-		}
-		defer ready()
-		f(ready)
-	}
-	select {
-	case o.jobs <- job:
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-o.done:
-		return errClosed
-	}
-	select {
-	case <-done:
-		return nil
-	case <-o.done:
-		return errClosed
-	}
-}
-
-var errClosed = errors.New("the gateway is closing")
-
 // prepare decides what goes up for a call: nil where nothing but what came. It looks
 // at the client's view only when there is a reason to: the stream is curated
 // already, or an epoch may begin with this call.
 func (o *observer) prepare(ctx context.Context, x *exchange, body []byte) *writing {
-	call, err := x.decode(body)
+	v, err := x.view()
 	if err != nil {
 		return nil
 	}
-	v := newView(call)
 	p := o.locate(x, v)
-	if p.tree == nil || p.tree.session == nil || p.implied > 0 || !v.whole() || o.side(&p, v) {
+	if p.implied > 0 || !v.whole() || o.side(&p, v) {
 		return nil
+	}
+	if p.tree == nil || p.tree.session == nil {
+		return o.headed(ctx, x, v, &p, body)
 	}
 	st := p.tree.session.nearest(p.nodes)
 	cold := o.coldness(x, v, st)
@@ -89,12 +60,52 @@ func (o *observer) prepare(ctx context.Context, x *exchange, body []byte) *writi
 		return nil
 	}
 	w := &writing{session: p.tree.session, observer: o, x: x, view: v, place: &p}
-	w.curating = &curating{dialect: x.api.dialect(), body: body, durable: make(chan struct{}), cold: cold}
+	if st.curated != nil && st.curated.broken && v.owesThinking() {
+		w.curating = &curating{dialect: x.api.dialect(), body: body, durable: make(chan struct{}), cold: cold}
+		return w.openly(errLoop)
+	}
+	return o.prepared(ctx, w, body, cold)
+}
+
+// errLoop says why a stream that broke is not begun again yet.
+var errLoop = errors.New("the stream begins again behind this tool loop: its calls want their thinking in front")
+
+// owesThinking reports whether a provider wants the thinking of the last answer, which
+// a stream that begins again leaves out as it is bound to another prompt.
+func (v *view) owesThinking() bool { return v.call.Thinking.Mode == "enabled" && v.looping() }
+
+// lastAnswer is the last message of a view that the model made, -1 where it made none.
+func (v *view) lastAnswer() int {
+	for i := len(v.messages) - 1; i >= 0; i-- {
+		if v.messages[i].Role == quire.RoleAssistant {
+			return i
+		}
+	}
+	return -1
+}
+
+func (o *observer) prepared(ctx context.Context, w *writing, body []byte, cold string) *writing {
+	w.curating = &curating{dialect: w.x.api.dialect(), body: body, durable: make(chan struct{}), cold: cold}
 	if err := w.prepare(ctx); err != nil {
 		o.opened(err)
 		return w.openly(err)
 	}
 	return w
+}
+
+// headed begins a conversation with the tool for recalling, where another curated one
+// of the same client keeps tools and system prompt in the cache with it, and none
+// without it. Else it is relayed, as every session is at first (G6).
+func (o *observer) headed(ctx context.Context, x *exchange, v *view, p *place, body []byte) *writing {
+	if !o.startsHeaded(x, v) {
+		return nil
+	}
+	s, err := o.session(ctx, x, v, p)
+	if err != nil {
+		o.opened(err)
+		return nil
+	}
+	return o.prepared(ctx, &writing{session: s, observer: o, x: x, view: v, place: p}, body, "")
 }
 
 // whole reports whether a call carries all of its input, and leaves it to nobody
@@ -127,24 +138,27 @@ func (s *session) nearest(nodes []*node) *stream {
 // coldness is why nothing of the stream is in the cache at this call, "" where it
 // may be, and within a tool loop: an epoch begins behind a finished one.
 func (o *observer) coldness(x *exchange, v *view, st *stream) string {
-	if st == nil || v.looping() || st.last.at.IsZero() {
+	if st == nil || v.looping() || len(st.sent) == 0 {
 		return ""
 	}
 	g := genesis{Model: v.call.Model, At: x.began}
 	_, rules := o.facts(&g)
 	life := lifetime(x.api.dialect().Longest(&v.call))
-	idle := x.began.Sub(st.last.at)
-	switch last := st.last; {
-	case last.model != "" && last.model != v.call.Model:
+	if at := st.sentAt(v.terms()); !at.IsZero() {
+		idle := x.began.Sub(at)
+		if !rules.Cold(idle, life) {
+			return ""
+		}
+		return "idle " + idle.Round(time.Second).String()
+	}
+	switch last := st.sent[len(st.sent)-1]; {
+	case last.model != v.call.Model:
 		return "the client took another model"
 	case last.tools != v.tools:
 		return "the client changed its tools"
-	case last.system != v.system:
+	default:
 		return "the client changed its system prompt"
-	case rules.Cold(idle, life):
-		return "idle " + idle.Round(time.Second).String()
 	}
-	return ""
 }
 
 // looping reports whether a view ends in the middle of a tool loop.
@@ -208,14 +222,24 @@ func (w *writing) prepare(ctx context.Context) (err error) {
 // plan makes the list that goes up. A stream that is not curated yet stays as it is
 // where no epoch begins.
 func (w *writing) plan(ctx context.Context) error {
-	c := w.stream.curated
-	if c == nil || c.broken {
+	was := w.stream.curated
+	if was == nil || was.broken {
+		return w.first(ctx)
+	}
+	c := w.stream.as(w.view.terms())
+	switch {
+	case c == nil && w.relayable():
+		return nil
+	case c == nil && was.Genesis.Model != w.view.call.Model:
+		return w.renew(ctx, was, 0)
+	case c == nil:
+		c, w.anew = was.under(w.view.terms()), true
+	}
+	w.stream.take(c)
+	if c.broken {
 		return w.first(ctx)
 	}
 	w.feeds, w.nodes = len(c.feeds), len(c.nodes)
-	if c.Genesis.Model != w.view.call.Model {
-		return w.renew(ctx, c, 0)
-	}
 	if err := c.load(ctx, w.observer, w.book); err != nil {
 		return w.rebuild(ctx, err)
 	}
@@ -229,7 +253,20 @@ func (w *writing) plan(ctx context.Context) error {
 	if err != nil {
 		return w.rebuild(ctx, err)
 	}
-	return w.send(call)
+	if err := w.send(call); err != nil {
+		return err
+	}
+	if w.outgrown(&call) {
+		return w.giveBack(ctx)
+	}
+	return nil
+}
+
+// relayable reports whether the client's own view may go up although the stream is
+// curated: under its terms it was relayed before and is in the cache, and nothing in
+// it is bound to a prompt of ours.
+func (w *writing) relayable() bool {
+	return w.cold == "" && !w.stream.sentAt(w.view.terms()).IsZero() && !w.dialect.Thinks(w.curating.body)
 }
 
 func (w *writing) callFeed() feed {
@@ -237,13 +274,34 @@ func (w *writing) callFeed() feed {
 	if mark == quire.MarkNone && w.gateway.options.Curate.Cache {
 		mark = quire.MarkShort
 	}
-	return feed{At: w.x.began, Cold: w.cold, Mark: mark}
+	f := feed{At: w.x.began, Cold: w.cold, Mark: mark, Tail: w.dialect.Tail(&w.view.call)}
+	f.Anew = w.anew && w.x.api == Messages // other APIs bind nothing to what stands in front, and want signatures back
+	f.Bare = f.Tail == quire.MarkNone && !w.gateway.options.Curate.Cache
+	return f
 }
 
-// firstGain is how many tokens the first epoch must free. It pays for the tool that
-// comes in with it, and as much again for what counting may be wrong by: a model's
-// tokens are known from a few calls at best when its first epoch begins.
-const firstGain = 2 * run.RecallSchema
+// firstGain is how many tokens the first epoch must free at least. They pay for the
+// tool that comes in with it, as much again for what counting may be wrong by (a
+// model's tokens are known from a few calls at best when its first epoch begins), and
+// for the conversations that begin with the tool because of it.
+const firstGain = 4 * run.RecallSchema
+
+// firstRecalls is how many recalls the first epoch must pay for: with the tool the
+// model may ask for what stands in front of it, and each time costs a call.
+const firstRecalls = 2
+
+// firstShare is the part of a prompt, one in so many, that is enough in any case: where
+// reading is dear, what an epoch frees saves much with each call.
+const firstShare = 16
+
+// firstLeast is how many tokens the first epoch of a stream must free, whose prompt
+// has so many.
+func (c *curated) firstLeast(o *observer, prompt int) int {
+	rates, _ := o.facts(&c.Genesis)
+	p := rates.For(prompt)
+	recall := p.Read*float64(prompt) + p.Output*run.RecallOutput
+	return max(firstGain, min(int(firstRecalls*recall/max(p.Write, p.Input)), prompt/firstShare))
+}
 
 // first begins a stream from the client's view. Where no epoch begins the view goes
 // up as it is (G6), unless the stream was curated before.
@@ -256,6 +314,7 @@ func (w *writing) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	g.Open = was == nil && w.observer.startsHeaded(w.x, w.view)
 	c := &curated{Genesis: g}
 	if err := c.load(ctx, w.observer, w.book); err != nil {
 		return err
@@ -267,18 +326,44 @@ func (w *writing) first(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p := &call.Plan; was == nil && (p.Kind == "" && !c.mirror.Lowers() || p.Kind == quire.EpochFree && p.Before-p.After < firstGain) {
+	if was == nil && !g.Open && !w.gains(c, &call.Plan) {
 		return nil
 	}
-	w.stream.curated, w.fresh, w.feeds, w.nodes = c, true, 0, 0
-	return w.send(call)
+	if err := w.send(call); err != nil {
+		return err
+	}
+	if was == nil && call.Plan.Kind != quire.EpochForced && w.dearer(w.sent) {
+		w.relay()
+		return nil
+	}
+	w.stream.take(c)
+	w.feeds, w.nodes = 0, 0
+	return nil
 }
+
+// gains reports whether a stream may be curated from a call on: an epoch began that
+// frees enough.
+func (w *writing) gains(c *curated, p *schedule.Plan) bool {
+	switch p.Kind {
+	case "":
+		return c.mirror.Lowers()
+	case quire.EpochFree:
+		return p.Before-p.After >= c.firstLeast(w.observer, p.Before+c.Genesis.Prefix)
+	}
+	return true
+}
+
+// relay lets the client's view go up after all.
+func (w *writing) relay() { w.sent, w.curating.note = nil, curatedNote{} }
 
 // rebuild begins the stream again, from what the client has, as it cannot be gone on
 // with (G17).
 func (w *writing) rebuild(ctx context.Context, cause error) error {
 	w.opened(cause)
 	w.stream.curated.broken = true
+	if w.view.owesThinking() {
+		return errors.Join(cause, errLoop) // see prepare
+	}
 	if err := w.first(ctx); err != nil {
 		return errors.Join(cause, err)
 	}
@@ -296,7 +381,9 @@ func (w *writing) renew(ctx context.Context, c *curated, room int) error {
 		g.Room = room
 	}
 	n := c.anew(g)
-	w.stream.curated, w.fresh, w.feeds, w.nodes = n, true, 0, 0
+	w.anew = c.Genesis.terms() != g.terms()
+	w.stream.take(n)
+	w.feeds, w.nodes = 0, 0
 	if err := n.load(ctx, w.observer, w.book); err != nil {
 		return w.rebuild(ctx, err)
 	}
@@ -307,12 +394,22 @@ func (w *writing) renew(ctx context.Context, c *curated, room int) error {
 	if err != nil {
 		return w.rebuild(ctx, err)
 	}
-	return w.send(call)
+	if err := w.send(call); err != nil {
+		return err
+	}
+	if room > 0 {
+		// Where the stream is made again for less room its epoch may lie further back.
+		w.curating.note.Epoch = or(w.curating.note.Epoch, quire.EpochForced+": the provider found the prompt too long")
+	}
+	return nil
 }
 
 // feedView feeds what of the path is not in the stream yet, from the client's view.
 func (w *writing) feedView(c *curated) error {
 	at := w.x.began
+	if w.stream.curated != nil && w.view.owesThinking() && w.view.lastAnswer()+w.place.implied >= len(c.nodes) {
+		return errLoop // it would enter without its thinking
+	}
 	for i := len(c.nodes); i < len(w.stream.path); i++ {
 		n := w.stream.path[i].node
 		if i-w.place.implied >= len(w.view.messages) {
@@ -439,20 +536,23 @@ func (w *writing) standing() *curated {
 // counted is a request for the size of a prompt as it is asked of a stream (G11): of
 // a view that goes on from one; nil for any other.
 func (o *observer) counted(ctx context.Context, x *exchange, body []byte) []byte {
-	call, err := x.decode(body)
+	v, err := x.view()
 	if err != nil {
 		return nil
 	}
-	v := newView(call)
 	p := o.locate(x, v)
 	if p.tree == nil || p.tree.session == nil || p.implied > 0 {
 		return nil
 	}
 	st := p.tree.session.nearest(p.nodes)
-	if st == nil || st.curated == nil || st.curated.broken || st.common(p.nodes) < len(st.curated.nodes) {
+	if st == nil {
 		return nil
 	}
-	list, lead, err := o.standing(ctx, x, p.tree.session, st, v, body)
+	c := st.as(v.terms())
+	if c == nil || c.broken || st.common(p.nodes) < len(c.nodes) {
+		return nil
+	}
+	list, lead, err := o.standing(ctx, x, p.tree.session, c, v, body)
 	if err == nil {
 		body, err = x.api.dialect().Edit(body, &curation.Call{List: list, Lead: lead})
 	}
@@ -464,19 +564,19 @@ func (o *observer) counted(ctx context.Context, x *exchange, body []byte) []byte
 }
 
 // standing is the stream as it stands, with what of a view is new behind it.
-func (o *observer) standing(ctx context.Context, x *exchange, s *session, st *stream, v *view, body []byte) (list []json.RawMessage, lead int, err error) {
+func (o *observer) standing(ctx context.Context, x *exchange, s *session, c *curated, v *view, body []byte) (list []json.RawMessage, lead int, err error) {
 	items, owner, lead, err := x.api.dialect().Items(body, &v.call)
 	if err == nil {
 		err = o.mind(ctx, s)
 	}
 	if err == nil {
-		err = st.curated.load(ctx, o, s.book)
+		err = c.load(ctx, o, s.book)
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	list = st.curated.mirror.Standing()
-	known := v.messages[len(st.curated.nodes)-1].end
+	list = c.mirror.Standing()
+	known := v.messages[len(c.nodes)-1].end
 	for i := range items {
 		if owner[i] >= known {
 			list = append(list, items[i].Raw)

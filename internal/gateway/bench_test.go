@@ -29,9 +29,10 @@ func grown(size, n int) string {
 
 func quick() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		n, _ := io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, messagesReply)
+		const perToken = 4 // bytes
+		_, _ = io.WriteString(w, strings.Replace(messagesReply, `"input_tokens":30`, fmt.Sprintf(`"input_tokens":9,"cache_read_input_tokens":0,"cache_creation_input_tokens":%d`, n/perToken), 1))
 	})
 }
 
@@ -52,19 +53,54 @@ func firstByte(b *testing.B, client *http.Client, address, body string) time.Dur
 	return took
 }
 
+// A growing session is one whose requests go on from each other.
+type growing struct {
+	front string   // of the list
+	list  []string // its elements
+	turn  int
+}
+
+// newGrowing is a session of about that many bytes.
+func newGrowing(size int) *growing {
+	g := &growing{front: `{"model":"claude-sonnet-4-5","max_tokens":100,"cache_control":{"type":"ephemeral"},"tools":[{"name":"read","input_schema":{"type":"object"}}],"system":"N","messages":[`}
+	for i, held := 0, 0; held < size; i++ {
+		text := fmt.Sprintf(`{"role":"user","content":"turn %d"},{"role":"assistant","content":[{"type":"tool_use","id":"c%d","name":"read","input":{"n":%d}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"c%d","content":"%s"}]},{"role":"assistant","content":[{"type":"text","text":"done"}]}`,
+			i, i, i, i, strings.Repeat(fmt.Sprintf("line %d of a source;\\n", i), 200))
+		held += len(text)
+		g.list = append(g.list, text)
+	}
+	return g
+}
+
+// next is the next request. early changes something in front of all messages, as
+// clients do that write a time or a bill there.
+func (g *growing) next(early bool) string {
+	if g.turn > 0 {
+		g.list = append(g.list, `{"role":"assistant","content":[{"type":"text","text":"8080"}]}`)
+	}
+	g.turn++
+	g.list = append(g.list, fmt.Sprintf(`{"role":"user","content":"and %d"}`, g.turn))
+	front := g.front
+	if early {
+		front = strings.Replace(front, `"N"`, fmt.Sprintf(`[{"type":"text","text":"x-anthropic-billing-header: %d"},{"type":"text","text":"N"}]`, g.turn), 1)
+	}
+	return front + strings.Join(g.list, ",") + `]}`
+}
+
 // BenchmarkFirstByte is the time until the answer to a request of 1 MB of a known
 // session begins, through the gateway and through a plain reverse proxy in the same
-// run: of a session that is warm, and of one whose requests are looked at first, as
-// those of curated sessions are. The record of a call is awaited between two, so that
-// what is measured is what a client waits for, and not what else the processor does.
+// run, of requests that go on from each other: of a session that is warm; of one whose
+// requests are looked at first, as there are several without a name; of such a one
+// that changes its front with each request; and of one that is curated. The record of a
+// call is awaited between two, so that what is measured is what a client waits for, and
+// not what else the processor does.
 func BenchmarkFirstByte(b *testing.B) {
-	for _, name := range []string{"warm", "looked"} {
-		b.Run(name, func(b *testing.B) { measureFirstByte(b, name == "looked") })
+	for _, name := range []string{"warm", "looked", "changed", "curated"} {
+		b.Run(name, func(b *testing.B) { measureFirstByte(b, name) })
 	}
 }
 
-func measureFirstByte(b *testing.B, looked bool) {
-	body := grown(1<<20, 0)
+func measureFirstByte(b *testing.B, name string) {
 	upstream := serveHandler(b, quick())
 	target, err := url.Parse(upstream)
 	if err != nil {
@@ -72,19 +108,38 @@ func measureFirstByte(b *testing.B, looked bool) {
 	}
 	plain := httptest.NewServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(p *httputil.ProxyRequest) { p.SetURL(target) }})
 	defer plain.Close()
-	w := newWorld(b, newPool(b), upstream, func(o *Options) { o.Limits.Settle, o.Curate = time.Hour, &Curation{Secrets: secret.NewFinder()} })
+	pool, ahead := newPool(b), time.Duration(0)
+	pool.Now = func() time.Time { return time.Now().Add(ahead) }
+	w := newWorld(b, pool, upstream, func(o *Options) { o.Limits.Settle = time.Hour; curates(o) })
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}}
 	defer client.CloseIdleConnections()
-	firstByte(b, client, w.url, body)
+	s := newGrowing(1 << 20)
+	firstByte(b, client, w.url, s.next(name == "changed"))
 	w.line()
-	if looked { // of several sessions without a name only the words tell which one it is
+	switch name {
+	case "looked", "changed": // of several sessions without a name only the words tell which one it is
 		firstByte(b, client, w.url, messagesCall)
 		w.line()
+	case "curated":
+		for tries := 1; ; tries++ {
+			ahead += 3 * time.Hour
+			firstByte(b, client, w.url, s.next(false))
+			l := w.line()
+			if l.Curated {
+				break
+			}
+			if tries == 6 {
+				b.Fatalf("no epoch began: %+v", l)
+			}
+		}
 	}
 	var ours, theirs []time.Duration
 	for b.Loop() {
+		body := s.next(name == "changed")
 		ours = append(ours, firstByte(b, client, w.url, body))
-		w.line()
+		if l := w.line(); l.Curated != (name == "curated") || l.Branch != "" || l.Session != 1 {
+			b.Fatalf("%+v", l)
+		}
 		theirs = append(theirs, firstByte(b, client, plain.URL, body))
 	}
 	slices.Sort(ours)

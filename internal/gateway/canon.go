@@ -62,8 +62,8 @@ func canonicalOf(m quire.Message) (message, bool) {
 		if b.Kind == quire.PartToolResult && b.Opaque == nil {
 			r := contentOf(b)
 			c.results = append(c.results, r)
-			outline.fields("result", b.ToolUse)
-			full.fields("result", b.ToolUse, string(r.sum[:]))
+			outline.fields("result", useOf(b))
+			full.fields("result", useOf(b), string(r.sum[:]))
 			continue
 		}
 		full.block(b)
@@ -132,15 +132,25 @@ func (s summer) block(b *quire.Block) {
 	case b.Opaque != nil:
 		s.fields("opaque", string(canonJSON(b.Opaque)))
 	case b.Kind == quire.PartToolCall:
-		s.fields("call", b.ToolUse, b.Tool, argumentsOf(b.Text))
+		s.fields("call", useOf(b), b.Tool, argumentsOf(b.Text))
 	case b.Kind == quire.PartToolResult:
 		r := contentOf(b)
-		s.fields("result", b.ToolUse, string(r.sum[:]))
+		s.fields("result", useOf(b), string(r.sum[:]))
 	case b.Kind == quire.PartImage, b.Kind == quire.PartDocument:
 		s.media(b)
 	default:
 		s.fields("text", b.Text)
 	}
+}
+
+// useOf is the id by which a call and its result are paired, "" where the API gave
+// none: names for those are made of where they stand, and differ between an answer
+// and a view.
+func useOf(b *quire.Block) string {
+	if strings.HasPrefix(b.ToolUse, "#") {
+		return ""
+	}
+	return b.ToolUse
 }
 
 func (s summer) media(b *quire.Block) {
@@ -163,7 +173,7 @@ func (s summer) media(b *quire.Block) {
 
 // argumentsOf is the canonical form of arguments, which some tools take as text.
 func argumentsOf(text string) string {
-	if !json.Valid([]byte(text)) {
+	if !rawjson.Valid([]byte(text)) {
 		return text
 	}
 	return string(canonJSON(json.RawMessage(text)))
@@ -186,22 +196,27 @@ func canonJSON(raw json.RawMessage) json.RawMessage {
 				fields = append(fields, f)
 			}
 		}
-		return appendObject(nil, fields)
+		return appendObject(nil, fields, 1)
 	}
-	return appendCanon(nil, raw)
+	return appendCanon(nil, raw, 0)
 }
 
-func appendCanon(dst []byte, raw json.RawMessage) []byte {
+// deepest is how deep JSON is brought into one form. What stands deeper stays as it
+// is: each level is read once more for the one around it.
+const deepest = 64
+
+func appendCanon(dst []byte, raw json.RawMessage, depth int) []byte {
 	switch {
+	case depth >= deepest:
 	case rawjson.IsObject(raw):
-		return appendObject(dst, rawjson.Members(raw))
+		return appendObject(dst, rawjson.Members(raw), depth+1)
 	case rawjson.IsArray(raw):
 		dst = append(dst, '[')
 		for i, e := range rawjson.Elements(raw) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = appendCanon(dst, e)
+			dst = appendCanon(dst, e, depth+1)
 		}
 		return append(dst, ']')
 	case rawjson.IsString(raw):
@@ -213,7 +228,7 @@ func appendCanon(dst []byte, raw json.RawMessage) []byte {
 }
 
 // appendObject writes members by name; of those with one name the last counts.
-func appendObject(dst []byte, fields []quire.Field) []byte {
+func appendObject(dst []byte, fields []quire.Field, depth int) []byte {
 	slices.SortStableFunc(fields, func(a, b quire.Field) int { return strings.Compare(a.Name, b.Name) })
 	dst = append(dst, '{')
 	first := true
@@ -226,7 +241,7 @@ func appendObject(dst []byte, fields []quire.Field) []byte {
 		}
 		first = false
 		dst = append(rawjson.AppendText(dst, f.Name), ':')
-		dst = appendCanon(dst, f.Value)
+		dst = appendCanon(dst, f.Value, depth)
 	}
 	return append(dst, '}')
 }

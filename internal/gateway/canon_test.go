@@ -30,6 +30,8 @@ func hashes(list []message) (out []quire.Hash) {
 }
 
 // What says nothing to the model is no part of a message's identity.
+//
+// design.md G1
 func TestCanonLeavesOut(t *testing.T) {
 	for _, c := range []struct {
 		what, a, b string
@@ -89,6 +91,8 @@ func TestProject(t *testing.T) {
 }
 
 // Whose words a text is (G19).
+//
+// design.md G19
 func TestWords(t *testing.T) {
 	text := func(s string) quire.Block { return quire.Block{Part: quire.Part{Kind: quire.PartUser, Text: s}} }
 	result := quire.Block{Part: quire.Part{Kind: quire.PartToolResult, ToolUse: "c", Text: "x"}}

@@ -34,6 +34,7 @@ type curated struct {
 	Genesis genesis
 	feeds   []feed
 	nodes   []int // for each step of the path, how many feeds lead up to it
+	number  int   // among the forms of its stream of which a record says that they began, from 1; 0: none does yet
 	mirror  *curation.Mirror
 	pending *pending
 	broken  bool // it could not be gone on with: it begins anew from the client's view
@@ -50,6 +51,9 @@ type genesis struct {
 	Output int            `json:"output"`           // reserved for the answer
 	Life   price.Lifetime `json:"life,omitempty"`
 	Budget int            `json:"budget,omitempty"`
+	System quire.Hash     `json:"system,omitzero"` // in front of it
+	Tools  quire.Hash     `json:"tools,omitzero"`
+	Open   bool           `json:"open,omitempty"` // the tool for recalling stood in front of it from the beginning
 }
 
 // A feed is one thing that entered a stream: an element of its list, or a call.
@@ -61,8 +65,12 @@ type feed struct {
 	Call  bool         `json:"call,omitempty"`
 	Ours  bool         `json:"ours,omitempty"` // of a call: it was made from the stream
 	Cold  string       `json:"cold,omitempty"`
-	Mark  quire.Mark   `json:"mark,omitempty"`
+	Mark  quire.Mark   `json:"mark,omitempty"`  // in front of the list
+	Tail  quire.Mark   `json:"tail,omitempty"`  // in the list; none: as in front
+	Bare  bool         `json:"bare,omitempty"`  // there are none in the list
+	Anew  bool         `json:"anew,omitempty"`  // the client changed what stands in front of it
 	Usage *quire.Usage `json:"usage,omitempty"` // of the answer that ends with this element
+	Back  int          `json:"back,omitempty"`  // the client went back: what the first so many feeds brought stays; 0: this is another kind of feed
 
 	bytes json.RawMessage // of Raw, while they are at hand
 }
@@ -109,7 +117,7 @@ func (o *observer) genesis(api API, v *view, at time.Time) (genesis, error) {
 	if !known && window == 0 {
 		return genesis{}, errNoModel
 	}
-	g := genesis{API: api, Model: v.call.Model, At: at, Window: window, Prefix: o.prefix(v), Budget: or(o.gateway.options.Curate.Budget, qualityBudget)}
+	g := genesis{API: api, Model: v.call.Model, System: v.system, Tools: v.tools, At: at, Window: window, Prefix: o.prefix(v), Budget: or(o.gateway.options.Curate.Budget, qualityBudget)}
 	g.Output = or(v.call.MaxOutput, reserve)
 	if window > 0 {
 		g.Output = min(g.Output, window/reserveShare)
@@ -184,7 +192,7 @@ func (o *observer) mirrorOf(g *genesis) (*curation.Mirror, error) {
 		return nil, err
 	}
 	rates, rules := o.facts(g)
-	terms := run.Terms{Terms: schedule.Terms{Rates: rates, Rules: rules, Life: g.Life, Prefix: g.Prefix, Window: g.Window}}
+	terms := run.Terms{Terms: schedule.Terms{Rates: rates, Rules: rules, Life: g.Life, Prefix: g.Prefix, Window: g.Window}, Own: g.Open}
 	terms.Settings = schedule.Settings{Table: table, Care: schedule.DefaultCare, Notice: run.Notice, Budget: g.Budget, Window: g.Room}
 	if cliff := rates.CliffAt; cliff > 0 && g.Room > 0 {
 		terms.Settings.Window = max(1, min(g.Room, int((1-cliffSlack)*float64(cliff))-g.Prefix))
@@ -221,8 +229,12 @@ func (c *curated) load(ctx context.Context, o *observer, b *book) error {
 
 // again takes one feed into the mirror.
 func (c *curated) again(ctx context.Context, o *observer, b *book, f *feed) error {
-	if f.Call {
+	switch {
+	case f.Call:
 		return c.callAgain(o, f)
+	case f.Back > 0:
+		c.back(f.Back)
+		return nil
 	}
 	raw := f.bytes
 	if raw == nil {
@@ -266,7 +278,7 @@ func (c *curated) callAgain(o *observer, f *feed) error {
 // only are not among them.
 func (c *curated) terms(o *observer, f *feed) curation.Terms {
 	_, rules := o.facts(&c.Genesis)
-	t := curation.Terms{At: f.At, Cold: f.Cold, Mark: f.Mark, Rules: assemble.Rules{Rules: rules}}
+	t := curation.Terms{At: f.At, Cold: f.Cold, Mark: f.Mark, Tail: or(f.Tail, f.Mark), Bare: f.Bare, Anew: f.Anew, Rules: assemble.Rules{Rules: rules}}
 	if c.Genesis.Window > 0 {
 		t.Limits.Window = c.Genesis.Window - c.Genesis.Output - c.Genesis.Prefix
 	}
@@ -303,27 +315,49 @@ func (c *curated) call(o *observer, f feed) (curation.Call, error) {
 	return call, nil
 }
 
-// cut leaves the first n steps of the path.
-func (c *curated) cut(n int) {
-	keep := 0
-	if n > 0 {
-		keep = c.nodes[n-1]
+// back takes out what entered the mirror behind the first so many feeds.
+func (c *curated) back(feeds int) {
+	items := 0
+	for i := range c.feeds[:feeds] {
+		if f := &c.feeds[i]; !f.Call && f.Back == 0 {
+			items++
+		}
 	}
-	if keep == len(c.feeds) && n == len(c.nodes) {
+	c.mirror.Back(items)
+	c.pending = nil
+}
+
+// cut leaves the first n steps of the path, at least one. They stand as they were
+// sent last, so that a cache that holds them is read (G2).
+func (c *curated) cut(n int) {
+	if n >= len(c.nodes) {
 		return
 	}
-	c.nodes, c.feeds = slices.Clip(c.nodes[:n]), slices.Clip(c.feeds[:keep])
-	c.mirror, c.pending = nil, nil
+	keep := c.nodes[n-1]
+	c.nodes = slices.Clip(c.nodes[:n])
+	c.feeds = append(c.feeds, feed{Back: keep})
+	if c.pending = nil; c.mirror != nil {
+		c.back(keep)
+	}
 }
 
 // fork is a stream of its own that begins with the first n steps of this one.
 func (c *curated) fork(n int) *curated {
 	f := *c
 	f.feeds, f.nodes = slices.Clone(c.feeds), slices.Clone(c.nodes)
-	f.mirror, f.pending = nil, nil
+	f.number, f.mirror, f.pending = 0, nil, nil
 	f.cut(n)
-	f.mirror = nil
 	return &f
+}
+
+// under is the stream as it stands, for a client that changed what stands in front
+// of it.
+func (c *curated) under(t terms) *curated {
+	n := c.fork(len(c.nodes))
+	n.Genesis.System, n.Genesis.Tools = t.system, t.tools
+	n.mirror, c.mirror = c.mirror, nil
+	c.pending = nil
+	return n
 }
 
 // anew is the stream begun again under other terms: all that entered, and nothing
@@ -331,7 +365,7 @@ func (c *curated) fork(n int) *curated {
 func (c *curated) anew(g genesis) *curated {
 	n := &curated{Genesis: g, nodes: slices.Clone(c.nodes)}
 	for _, f := range c.feeds {
-		f.Ours, f.Cold, f.Mark = false, "", quire.MarkNone
+		f = feed{Raw: f.Raw, Uses: f.Uses, Parts: f.Parts, At: f.At, Call: f.Call, Usage: f.Usage, Back: f.Back, bytes: f.bytes}
 		n.feeds = append(n.feeds, f)
 	}
 	return n

@@ -229,6 +229,8 @@ func apis() []struct {
 
 // G6: until its first epoch a session is relayed byte for byte; with it recall enters
 // the list, last, and pages stand as handles. G5: what goes up then is ours.
+//
+// design.md G5, G6
 func TestFirstEpoch(t *testing.T) {
 	for _, a := range apis() {
 		for _, stream := range []bool{false, true} {

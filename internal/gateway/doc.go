@@ -22,6 +22,18 @@
 // and excerpts, and recall stands last in the list of tools. Package curation makes
 // the bodies, with the scheduler and the assembler of all other sessions.
 //
+// A client that goes back, or goes on beside what it said before, goes on from what
+// was sent: what is folded stays folded, as the cache holds it so. Under each model,
+// list of tools and system prompt that a client takes a stream has a form of its own
+// (terms.go), to which it comes back with the client.
+//
+// What goes up is never chosen to cost more than the client's own view (quote.go). A
+// first epoch begins only where its body is cheaper at that very call, by a simulated
+// cache of all that went up before, and where it frees what two recalls would cost or
+// a part of the prompt. A conversation that begins
+// while tools and system prompt are in the cache with recall alone, since another one
+// is curated, begins with recall.
+//
 // What entered a stream is written down before the answer to it goes down (intent.go),
 // elements by their hash in the pool, so that another process makes the same bytes of
 // it. A recall is answered here (joint.go): alone, by another call whose answer goes
@@ -30,7 +42,10 @@
 // that is bound to another prompt; it is counted, and the line of the call says why.
 //
 // Calls of sessions that are warm and not curated go up without being looked at
-// (hint.go).
+// (hint.go). A request is scanned while it comes in (intake.go); of its list of messages
+// only what was not seen in the last minutes is read (reading.go). Nobody waits for the
+// record longer than a limit: a store that hangs holds no answer up, and the client's
+// own words go up (patience.go).
 //
 // # Beside it
 //

@@ -30,6 +30,8 @@ func (b *begun) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A client that leaves ends the request upstream, and what came is kept as part of
 // an answer (G14).
+//
+// design.md G14
 func TestDisconnect(t *testing.T) {
 	b := &begun{text: messagesStream[:strings.Index(messagesStream, "event: content_block_stop")], gone: make(chan struct{})}
 	w := newWorld(t, newPool(t), serveHandler(t, b), nil)

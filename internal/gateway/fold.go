@@ -25,9 +25,9 @@ func (e *ended) read(body []byte) answered {
 	case err != nil:
 		return answered{odd: err.Error()}
 	case e.status >= 400:
-		return answered{err: e.api.decodeError(e.status, e.after, body)}
+		return answered{err: e.refusalOf(e.status, e.after, body)}
 	case strings.HasPrefix(e.kind, "text/event-stream") || e.stream:
-		return fold(e.api, body)
+		return e.fold(body)
 	}
 	reply, err := e.api.decodeReply(body)
 	if err != nil {
@@ -46,17 +46,16 @@ func plain(body []byte, encoding string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	const most = 1 << 30
-	out, _ := io.ReadAll(io.LimitReader(r, most)) // an error is the end of what came
+	out, _ := io.ReadAll(io.LimitReader(r, mostAnswer)) // an error is the end of what came
 	return out, nil
 }
 
 // fold adds up what streamed.
-func fold(a API, body []byte) (out answered) {
+func (e *exchange) fold(body []byte) (out answered) {
 	var f curation.Fold
-	for delta, err := range a.decodeStream(bytes.NewReader(body)) {
+	for delta, err := range e.api.decodeStream(bytes.NewReader(body)) {
 		if err != nil {
-			out.fail(err)
+			out.fail(err, e)
 			break
 		}
 		f.Add(delta)
@@ -65,10 +64,19 @@ func fold(a API, body []byte) (out answered) {
 	return out
 }
 
-func (a *answered) fail(err error) {
+func (a *answered) fail(err error, x *exchange) {
 	if e, ok := err.(*quire.CallError); ok {
-		a.err = e
+		hidden := *e
+		hidden.Message = x.hide(e.Message)
+		a.err = &hidden
 		return
 	}
-	a.odd = err.Error()
+	a.odd = x.hide(err.Error())
+}
+
+// refusalOf is what a provider said in the place of an answer, without keys.
+func (e *exchange) refusalOf(status int, after string, body []byte) *quire.CallError {
+	out := e.api.decodeError(status, after, body)
+	out.Message = e.hide(out.Message)
+	return out
 }

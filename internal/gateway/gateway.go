@@ -34,7 +34,7 @@ type Options struct {
 	Proxy     func(*http.Request) (*url.URL, error) // through which upstreams are reached; nil: none
 	Curate    *Curation                             // nil: sessions are relayed and not curated
 	Seen      func(Line)                            // told of each model call, in the order in which they end; from one goroutine
-	Failed    func(error)                           // told of faults of recording; from the same goroutine
+	Failed    func(error)                           // told of faults of ours; from any goroutine
 }
 
 // Limits bound what a gateway takes. A zero is the default.
@@ -47,7 +47,12 @@ type Limits struct {
 	Connect    time.Duration // until upstream is connected: 30 s
 	Answer     time.Duration // until the answer begins: 30 min
 	Idle       time.Duration // between two pieces of an answer: 30 min
+	Head       time.Duration // for the client to send what stands in front of a request: 30 s
+	Keep       time.Duration // that a connection of a client is kept without a request: 10 min
 	Client     time.Duration // for the client to send, or to take, one piece: 2 min
+	Send       time.Duration // for upstream to take one piece of a request: 5 min
+	Record     time.Duration // that an answer waits at most for what passed to be recorded: 30 s
+	Ping       time.Duration // after which a client hears something while a page is read for it: 5 s
 	Settle     time.Duration // of quiet before rows and index are made of what was recorded: 3 s
 }
 
@@ -56,7 +61,8 @@ func (l Limits) filled() Limits {
 		Body: or(l.Body, 512<<20), Concurrent: or(l.Concurrent, 1024), Copies: or(l.Copies, 256<<20),
 		Sessions: or(l.Sessions, 4096), Open: or(l.Open, 64),
 		Connect: or(l.Connect, 30*time.Second), Answer: or(l.Answer, 30*time.Minute), Idle: or(l.Idle, 30*time.Minute),
-		Client: or(l.Client, 2*time.Minute), Settle: or(l.Settle, 3*time.Second),
+		Head: or(l.Head, 30*time.Second), Keep: or(l.Keep, 10*time.Minute), Client: or(l.Client, 2*time.Minute), Send: or(l.Send, 5*time.Minute), Record: or(l.Record, 30*time.Second),
+		Ping: or(l.Ping, 5*time.Second), Settle: or(l.Settle, 3*time.Second),
 	}
 }
 
@@ -74,12 +80,13 @@ type Gateway struct {
 	limits    Limits
 	guard     guard
 	upstreams map[API]*url.URL
-	transport *http.Transport
+	transport *patient
 	buffers   buffers
 	silent    *log.Logger // for what the proxy would write to the process's; the client sees it on its connection
 	slots     chan struct{}
 	copies    budget
 	observer  *observer
+	reader    *reader
 	counts    counts
 }
 
@@ -103,6 +110,7 @@ func New(o Options) (*Gateway, error) {
 	g.copies.free.Store(g.limits.Copies)
 	g.transport = g.newTransport()
 	g.silent = log.New(io.Discard, "", 0)
+	g.reader = newReader()
 	g.observer = newObserver(g)
 	g.observer.start()
 	return g, nil
@@ -138,19 +146,37 @@ func (g *Gateway) Close(ctx context.Context) error {
 	return err
 }
 
-func (g *Gateway) newTransport() *http.Transport {
+func (g *Gateway) newTransport() *patient {
 	dialer := &net.Dialer{Timeout: g.limits.Connect}
-	return &http.Transport{
-		Proxy: g.options.Proxy, DialContext: dialer.DialContext, ForceAttemptHTTP2: true,
+	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &pressed{conn, g.limits.Send}, nil
+	}
+	return &patient{idle: g.limits.Idle, Transport: &http.Transport{
+		Proxy: g.options.Proxy, DialContext: dial, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: g.limits.Connect, ResponseHeaderTimeout: g.limits.Answer,
 		MaxIdleConnsPerHost: g.limits.Concurrent, IdleConnTimeout: 90 * time.Second,
 		DisableCompression: true, WriteBufferSize: 32 << 10, ReadBufferSize: 32 << 10,
-	}
+	}}
+}
+
+// Server is a server of the gateway with its limits for connections. What it would say
+// of them goes nowhere: a client sees what is wrong with its own.
+func (g *Gateway) Server() *http.Server {
+	const largestHead = 1 << 20
+	return &http.Server{Handler: g, ReadHeaderTimeout: g.limits.Head, IdleTimeout: g.limits.Keep, MaxHeaderBytes: largestHead, ErrorLog: g.silent}
 }
 
 // ServeHTTP relays a request, or answers one that is meant for the gateway.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.counts.requests.Add(1)
+	defer g.broke()
+	// The limit of the request before on this connection may be over. A writer of a
+	// test has none.
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(g.limits.Client))
 	to := routeOf(r)
 	v, status, why := g.guard.check(r)
 	switch {
@@ -158,7 +184,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		g.refuse(w, to.api, quire.CallForbidden, status, why)
 	case own(v.path):
 		g.report(w, r, v.path)
-	case r.Header.Get("Upgrade") != "":
+	case r.Method == http.MethodConnect:
+		g.refuse(w, to.api, quire.CallInvalid, http.StatusMethodNotAllowed, "the gateway is no proxy for other hosts")
+	case asksFor(r, "websocket"):
 		w.Header().Set("Upgrade", "HTTP/1.1")
 		w.Header().Set("Connection", "Upgrade")
 		g.refuse(w, to.api, quire.CallInvalid, http.StatusUpgradeRequired, "the gateway speaks HTTP and no WebSocket")
@@ -167,6 +195,30 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		g.enter(w, r, to, v)
 	}
+}
+
+// broke tells of a fault of ours in a request, whose connection ends with it.
+func (g *Gateway) broke() {
+	fault := recover()
+	if fault == nil {
+		return
+	}
+	if fault != http.ErrAbortHandler {
+		g.fault(fault)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// asksFor reports whether a request wants its connection to become another protocol.
+// Other wishes of that kind than WebSocket may be passed over: HTTP/2 is one that some
+// clients have in every request.
+func asksFor(r *http.Request, protocol string) bool {
+	for _, v := range r.Header.Values("Upgrade") {
+		if strings.Contains(strings.ToLower(v), protocol) {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *Gateway) refuse(w http.ResponseWriter, a API, kind quire.CallErrorKind, status int, why string) {

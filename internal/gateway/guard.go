@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -38,8 +39,19 @@ func (g *guard) check(r *http.Request) (v visit, status int, why string) {
 		return v, http.StatusForbidden, "a page of another host may not speak to the gateway"
 	case v.wrong, !v.proven && (!g.open || own(v.path)):
 		return v, http.StatusUnauthorized, "the gateway's token is missing: give it as /t/TOKEN in front of the path, or in x-quire-token"
+	case g.astray(r, &v):
+		return v, http.StatusUnauthorized, "the gateway's token stands where it would go upstream: give it as /t/TOKEN in front of the path, or in x-quire-token"
 	}
 	return v, 0, ""
+}
+
+// astray reports whether the token stands in what goes upstream.
+func (g *guard) astray(r *http.Request, v *visit) bool {
+	places := []string{v.path, v.raw, r.URL.RawQuery}
+	for _, name := range credentialHeaders() {
+		places = append(places, r.Header.Values(name)...)
+	}
+	return g.token != "" && slices.ContainsFunc(places, func(s string) bool { return strings.Contains(s, g.token) })
 }
 
 // own reports whether a path is the gateway's and not a provider's.
@@ -49,7 +61,10 @@ func (g *guard) visit(r *http.Request) visit {
 	v := visit{path: r.URL.Path, raw: r.URL.EscapedPath(), proven: g.is(r.Header.Get(tokenHeader))}
 	if rest, ok := strings.CutPrefix(v.path, "/t/"); ok {
 		token, rest, _ := strings.Cut(rest, "/")
-		_, raw, _ := strings.Cut(strings.TrimPrefix(v.raw, "/t/"), "/")
+		raw, ok := strings.CutPrefix(v.raw, "/t/"+token+"/")
+		if !ok { // it was escaped in some way of its own
+			raw = strings.TrimPrefix((&url.URL{Path: "/" + rest}).EscapedPath(), "/")
+		}
 		v = visit{path: "/" + rest, raw: "/" + raw, proven: g.is(token), wrong: !g.is(token)}
 	}
 	return v

@@ -1,18 +1,18 @@
 package gateway
 
 import (
-	"hash/fnv"
+	"hash/maphash"
 	"sync"
 	"time"
 
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/x/rawjson"
 )
 
 // hints say of the calls of a client whether any of them may be curated, so that a
 // request whose session is warm goes up without being looked at first. A hint that
 // is wrong costs an epoch, and nothing else. It is safe for concurrent use.
 type hints struct {
+	seed maphash.Seed
 	mu   sync.Mutex // guards what follows
 	list map[string]hint
 }
@@ -22,6 +22,7 @@ type hint struct {
 	session quire.SessionNumber
 	last    time.Time // of its last call
 	head    uint64    // of model and tools
+	curated bool      // one of its streams is curated
 	look    bool      // one of its streams is curated or large, or there are several sessions
 }
 
@@ -43,7 +44,7 @@ func (h *hints) look(x *exchange, head uint64) bool {
 
 // note takes a call that was recorded. Sessions that a client has no name for are
 // told apart by nothing but their words.
-func (h *hints) note(cred, label string, n quire.SessionNumber, at time.Time, head uint64, look bool) {
+func (h *hints) note(cred, label string, n quire.SessionNumber, at time.Time, head uint64, look, curated bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.list == nil || len(h.list) >= mostHints {
@@ -52,7 +53,15 @@ func (h *hints) note(cred, label string, n quire.SessionNumber, at time.Time, he
 	key := hintKey(cred, label)
 	was, known := h.list[key]
 	look = look || known && was.look || known && label == "" && was.session != n
-	h.list[key] = hint{session: n, last: at, head: head, look: look}
+	curated = curated || known && was.curated
+	h.list[key] = hint{session: n, last: at, head: head, look: look || curated, curated: curated}
+}
+
+// curated reports whether one of the sessions of that name is curated.
+func (h *hints) curated(x *exchange) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.list[hintKey(x.cred, x.label)].curated
 }
 
 // hint notes a call in the hints.
@@ -60,22 +69,17 @@ func (w *writing) hint(line *Line) {
 	m, _ := w.gateway.options.Prices.Model(w.view.call.Model)
 	window := or(w.windows[w.view.call.Model], m.Window)
 	large := window == 0 || near(line.Prompt, window)
-	w.hints.note(w.x.cred, w.x.label, w.session.name.Number, w.x.began, w.x.head, large || w.stream.curated != nil)
+	w.hints.note(w.x.cred, w.x.label, w.session.name.Number, w.x.began, w.x.head, large, w.stream.curated != nil)
 }
 
-// headOf is a sum of what a request says of its model and its tools, 0 where it
-// cannot be read.
-func headOf(body []byte) (sum uint64) {
-	defer func() {
-		if recover() != nil { // it is no JSON: nobody looked yet
-			sum = 0
-		}
-	}()
-	h := fnv.New64a()
-	for _, f := range rawjson.Members(body) {
-		if f.Name == "model" || f.Name == "tools" {
-			_, _ = h.Write(f.Value)
+// headOf is a sum of what a request says of its model and its tools.
+func (h *hints) headOf(b *body) uint64 {
+	var sum maphash.Hash
+	sum.SetSeed(h.seed)
+	for _, p := range b.places {
+		if name := p.Name.Of(b.data); string(name) == `"model"` || string(name) == `"tools"` {
+			_, _ = sum.Write(p.Value.Of(b.data))
 		}
 	}
-	return h.Sum64()
+	return sum.Sum64()
 }

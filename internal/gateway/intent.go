@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/price"
@@ -20,7 +19,8 @@ import (
 // bytes of elements are in the pool.
 type streamRecord struct {
 	quire.Stamp
-	Genesis *genesis   `json:"genesis,omitempty"` // the stream begins here
+	Genesis *genesis   `json:"genesis,omitempty"` // a form of the stream begins here
+	Form    int        `json:"form,omitempty"`    // number of the one that goes on, where it is not that of the record before
 	Keep    int        `json:"keep"`              // feeds that stay
 	Feeds   []feed     `json:"feeds,omitempty"`   // behind them
 	Steps   int        `json:"steps"`             // of the path that stay in Nodes
@@ -31,15 +31,30 @@ type streamRecord struct {
 // streamAgain takes the record of a stream.
 func (s *stream) streamAgain(r *streamRecord) error {
 	c := s.curated
-	if r.Genesis != nil {
-		c = &curated{Genesis: *r.Genesis}
+	switch {
+	case r.Genesis != nil:
+		s.begun++
+		c = &curated{Genesis: *r.Genesis, number: s.begun}
+	case r.Form > 0:
+		c = s.numbered(r.Form)
 	}
 	if c == nil || r.Keep < 0 || r.Keep > len(c.feeds) || r.Steps < 0 || r.Steps > len(c.nodes) {
 		return fmt.Errorf("chain %q: the stream does not fit to what is before it", r.Chain)
 	}
 	c.feeds = append(slices.Clip(c.feeds[:r.Keep]), r.Feeds...)
 	c.nodes = append(slices.Clip(c.nodes[:r.Steps]), r.Nodes...)
-	s.curated = c
+	s.take(c)
+	s.written = c.number
+	return nil
+}
+
+// numbered is a form by its number, nil where there is none.
+func (s *stream) numbered(n int) *curated {
+	for _, c := range s.forms {
+		if c.number == n {
+			return c
+		}
+	}
 	return nil
 }
 
@@ -52,7 +67,7 @@ func (w *writing) intent() error {
 	}
 	w.note = viewRecord{Stamp: w.note.Stamp, Credential: w.note.Credential, Label: w.note.Label, Tree: w.note.Tree, Cleared: w.note.Cleared, Keep: len(w.stream.path)}
 	c := w.stream.curated
-	if c == nil || c.pending == nil {
+	if c == nil || c.pending == nil || !w.curates() {
 		return nil
 	}
 	if err := w.planned(&c.pending.call); err != nil {
@@ -85,10 +100,15 @@ func (w *writing) planned(call *curation.Call) error {
 func (w *writing) fed(prefix quire.Hash) error {
 	c, st := w.stream.curated, w.stream
 	r := streamRecord{Stamp: w.stamp, Keep: w.feeds, Steps: w.nodes, Prefix: prefix}
-	if w.fresh || st.refork {
+	switch {
+	case c.number == 0:
+		st.begun++
+		c.number = st.begun
 		r.Genesis, r.Keep, r.Steps = &c.Genesis, 0, 0
-		w.fresh, st.refork = false, false
+	case c.number != st.written:
+		r.Form = c.number
 	}
+	st.written = c.number
 	r.Feeds, r.Nodes = slices.Clone(c.feeds[r.Keep:]), slices.Clone(c.nodes[r.Steps:])
 	w.feeds, w.nodes = len(c.feeds), len(c.nodes)
 	return w.live.Record(quire.RecordStream, r)
@@ -114,7 +134,7 @@ func (w *writing) sync(ctx context.Context) error {
 }
 
 // curates reports whether what goes up is the stream.
-func (w *writing) curates() bool { return w.curating != nil && w.curating.note.Curated }
+func (w *writing) curates() bool { return w != nil && w.curating != nil && w.curating.note.Curated }
 
 // feedReply feeds an answer whose parts begin at a number.
 func (w *writing) feedReply(r *quire.Reply, from int) error {
@@ -156,6 +176,13 @@ func (w *writing) feedAnswer(r *quire.Reply, from int) error {
 	return nil
 }
 
+// went notes in the cache that is simulated what went up.
+func (w *writing) went() {
+	if v, err := w.gateway.reader.view(w.x.route, plainBody(w.sent)); err == nil {
+		w.observer.meter.went(w.x.cred, v, w.x.began)
+	}
+}
+
 // saying are the blocks of an answer that say something.
 func saying(blocks []quire.Block) []quire.Block {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b quire.Block) bool {
@@ -191,7 +218,11 @@ func (w *writing) readBack(ctx context.Context, step *run.Step, call quire.Block
 	if row > mostRecalls {
 		return fmt.Sprintf("%d recalls in a row were answered; go on with what is here before the next one.", mostRecalls), true
 	}
-	r, err := run.Recall(step, nil).Run(ctx, tool.Input{ID: call.ToolUse, Args: json.RawMessage(call.Text)})
+	others, err := w.earlierThan(ctx, step)
+	if err != nil {
+		w.fail(fmt.Errorf("recall in band: %w", err))
+	}
+	r, err := run.Recall(step, others).Run(ctx, tool.Input{ID: call.ToolUse, Args: json.RawMessage(call.Text)})
 	if err != nil {
 		w.fail(fmt.Errorf("recall in band: %w", err))
 		return "The page could not be read.", true
@@ -219,6 +250,7 @@ func (w *writing) inner(ctx context.Context, a *curation.Answer) error {
 	if err != nil {
 		return err
 	}
+	w.went()
 	w.called = w.session.call("")
 	return w.goOn(ctx, a.Spent()+r.Usage.Output)
 }
@@ -227,7 +259,7 @@ func (w *writing) inner(ctx context.Context, a *curation.Answer) error {
 func (w *writing) goOn(ctx context.Context, spent int64) error {
 	c := w.stream.curated
 	f := w.callFeed()
-	f.At, f.Cold = w.pool().Now(), ""
+	f.At, f.Cold, f.Anew = w.pool().Now(), "", false
 	call, err := c.call(w.observer, f)
 	if err != nil {
 		return err
@@ -266,11 +298,10 @@ func (w *writing) metered(call string, r *quire.Reply) error {
 // than it says that there is, or with much less than was taken.
 func (o *observer) force(ctx context.Context, x *exchange, w *writing, body []byte, e *quire.CallError) (*writing, error) {
 	if w == nil {
-		call, err := x.decode(body)
+		v, err := x.view()
 		if err != nil {
 			return nil, err
 		}
-		v := newView(call)
 		p := o.locate(x, v)
 		if !v.whole() || !x.api.dialect().Place(&v.call) || o.side(&p, v) {
 			return nil, errNoPlace
@@ -284,7 +315,9 @@ func (o *observer) force(ctx context.Context, x *exchange, w *writing, body []by
 	if w.curating == nil || w.curating.items == nil {
 		w.curating = &curating{dialect: x.api.dialect(), body: body, durable: make(chan struct{})}
 	}
-	o.learn(w.view.call.Model, e)
+	if e.Kind == quire.CallTooLong { // the other limit is one of bytes
+		o.learn(w.view.call.Model, e)
+	}
 	return w, w.smaller(ctx)
 }
 
@@ -357,17 +390,5 @@ func (o *observer) opened(err error) {
 	o.mu.Unlock()
 	if f := o.gateway.options.Failed; f != nil {
 		f(fmt.Errorf("curate a call: %w", err))
-	}
-}
-
-// wait is until all that a call was planned from is durable, or too late for it.
-func (w *writing) wait(ctx context.Context) {
-	const most = 30 * time.Second
-	t := time.NewTimer(most)
-	defer t.Stop()
-	select {
-	case <-w.durable:
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

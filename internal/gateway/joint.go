@@ -22,18 +22,24 @@ type joint struct {
 	answer *curation.Answer
 	stream bool
 	out    *io.PipeWriter
+	behind http.Header // what goes down behind the answer
 	ctx    context.Context
 }
 
-// most is how many bytes of an answer that does not stream are taken in, and of one
-// event of another.
+// mostAnswer is how many bytes of an answer to a curated call are taken in: it is kept
+// whole, as the client's next request is known by it.
 const mostAnswer = 64 << 20
+
+var (
+	errEndless = errors.New("the answer does not end")
+	errFault   = errors.New("the gateway is at fault")
+)
 
 // curate takes the place of the body of an answer.
 func (e *exchange) curate(r *http.Response) {
 	j := &joint{exchange: e, answer: e.api.dialect().NewAnswer(e.sentBody), ctx: r.Request.Context()}
 	j.stream = strings.HasPrefix(e.kind, "text/event-stream")
-	r.Header.Set("X-Quire-Session", e.writing.session.name.Number.String())
+	r.Header.Set(sessionHeader, e.writing.session.name.Number.String())
 	if !j.stream {
 		e.writing.wait(j.ctx)
 		j.take(r)
@@ -42,6 +48,10 @@ func (e *exchange) curate(r *http.Response) {
 	body := r.Body
 	in, out := io.Pipe()
 	j.out = out
+	if r.Trailer == nil {
+		r.Trailer = http.Header{}
+	}
+	r.Trailer[innerCallsHeader], r.Trailer[innerCostHeader], j.behind = nil, nil, r.Trailer
 	r.Body = struct {
 		io.Reader
 		io.Closer
@@ -49,6 +59,21 @@ func (e *exchange) curate(r *http.Response) {
 	r.ContentLength = -1
 	r.Header.Del("Content-Length")
 	go j.run(body)
+}
+
+// The headers, or behind a stream the trailers, that say what the client does not see.
+const (
+	sessionHeader    = "X-Quire-Session"
+	innerCallsHeader = "X-Quire-Inner-Calls"
+	innerCostHeader  = "X-Quire-Inner-Cost"
+)
+
+// count says how many calls the client did not see, and what they cost in US dollars.
+func (j *joint) count(h http.Header) {
+	if n := j.answer.Inner(); n > 0 {
+		h.Set(innerCallsHeader, strconv.Itoa(n))
+		h.Set(innerCostHeader, strconv.FormatFloat(j.writing.curating.note.Inner, 'g', 6, 64))
+	}
 }
 
 // closers close several in their order.
@@ -63,8 +88,15 @@ func (c closers) Close() error {
 	return errors.Join(errs...)
 }
 
-// run passes a stream on, to its end or to that of the last call.
+// run passes a stream on, to its end or to that of the last call. A fault of ours in it
+// breaks the answer off, and not the gateway.
 func (j *joint) run(body io.Reader) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			j.gateway.fault(fault)
+			j.out.CloseWithError(errFault)
+		}
+	}()
 	j.writing.wait(j.ctx)
 	for {
 		err := j.pass(body)
@@ -109,8 +141,11 @@ func (j *joint) write(p []byte) bool {
 // pass passes the events of one answer on.
 func (j *joint) pass(body io.Reader) error {
 	in := bufio.NewReaderSize(body, 32<<10)
-	for {
+	for size := 0; ; {
 		raw, err := event(in)
+		if size += len(raw); size > mostAnswer {
+			return errEndless
+		}
 		if len(raw) > 0 {
 			down, ended, fault := j.answer.Event(raw)
 			if !j.write(down) {
@@ -162,8 +197,9 @@ func (j *joint) next() (*http.Response, error) {
 	if _, alone := j.answer.Recalls(); alone && j.answer.Inner() <= mostRecalls {
 		return j.inner()
 	}
+	end, err := j.answer.Finish() // while nobody else looks at the answer
+	j.count(j.behind)
 	j.finished()
-	end, err := j.answer.Finish()
 	if err == nil {
 		j.write(end)
 	}
@@ -184,10 +220,16 @@ func (j *joint) inner() (*http.Response, error) {
 	}
 	done := make(chan result, 1)
 	go func() {
+		defer func() {
+			if fault := recover(); fault != nil {
+				j.gateway.fault(fault)
+				done <- result{nil, errFault}
+			}
+		}()
 		r, err := j.follow()
 		done <- result{r, err}
 	}()
-	tick := time.NewTicker(pingEvery)
+	tick := time.NewTicker(j.gateway.limits.Ping)
 	defer tick.Stop()
 	for {
 		select {
@@ -204,14 +246,14 @@ func (j *joint) inner() (*http.Response, error) {
 	}
 }
 
-// pingEvery is how often a client hears something while it waits.
-const pingEvery = 5 * time.Second
-
 // follow plans the call behind a recall and sends it.
 func (j *joint) follow() (*http.Response, error) {
 	var fault error
-	err := j.gateway.observer.do(j.ctx, func(func()) { fault = j.writing.inner(j.ctx, j.answer) })
-	if err = errors.Join(err, fault); err != nil {
+	err := j.gateway.observer.do(j.ctx, func(func() bool) { fault = j.writing.inner(j.ctx, j.answer) })
+	if err == nil {
+		err = fault
+	}
+	if err != nil {
 		return nil, err
 	}
 	r, err := j.resend(j.ctx, j.writing.sent)
@@ -221,22 +263,27 @@ func (j *joint) follow() (*http.Response, error) {
 	if r.StatusCode >= http.StatusBadRequest {
 		defer r.Body.Close()
 		text, _ := io.ReadAll(io.LimitReader(r.Body, 1<<16))
-		return nil, j.api.decodeError(r.StatusCode, r.Header.Get("Retry-After"), text)
+		return nil, j.refusalOf(r.StatusCode, r.Header.Get("Retry-After"), text)
 	}
 	return r, nil
 }
 
 // take takes in an answer that does not stream, and those behind it.
 func (j *joint) take(r *http.Response) {
-	text, err := readAnswer(r)
-	if err == nil {
-		var joined []byte
-		if joined, err = j.answered(text); err == nil {
-			j.give(r, joined)
-			return
-		}
+	came, whole := readWhole(r, mostAnswer)
+	if !whole {
+		return
 	}
-	j.broken(r, text, err)
+	text, err := plain(came, r.Header.Get("Content-Encoding"))
+	if err != nil {
+		return
+	}
+	joined, err := j.answered(text)
+	if err != nil {
+		j.broken(r, text, err)
+		return
+	}
+	j.give(r, joined)
 }
 
 // give makes a text the body of an answer.
@@ -245,10 +292,7 @@ func (j *joint) give(r *http.Response, text []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(text))
 	r.ContentLength = int64(len(text))
 	r.Header.Set("Content-Length", strconv.Itoa(len(text)))
-	if n := j.answer.Inner(); n > 0 {
-		r.Header.Set("X-Quire-Inner-Calls", strconv.Itoa(n))
-		r.Header.Set("X-Quire-Inner-Cost", strconv.FormatFloat(j.writing.curating.note.Inner, 'g', 6, 64))
-	}
+	j.count(r.Header)
 }
 
 // broken answers in place of a call that failed behind a recall; an answer that
@@ -288,11 +332,12 @@ func (j *joint) answered(text []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	j.finished()
-	if !j.answer.Over() {
-		return text, nil
+	whole, err := text, error(nil)
+	if j.answer.Over() { // while nobody else looks at the answer
+		whole, err = j.answer.Body()
 	}
-	return j.answer.Body()
+	j.finished()
+	return whole, err
 }
 
 func readAnswer(r *http.Response) ([]byte, error) {

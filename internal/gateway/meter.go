@@ -4,10 +4,12 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/quire-agent/quire/internal/curation"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/x/rawjson"
+	"github.com/quire-agent/quire/internal/x/recent"
 )
 
 // A meter puts each view, as the client sent it, through the simulator of its
@@ -16,17 +18,18 @@ type meter struct {
 	counter *token.Counter
 	prices  *price.Table
 	lanes   map[string]*lane
+	known   recent.Map[[]price.Block] // of messages, by model and key
 }
 
 // A lane is the cache of one model under one credential.
 type lane struct {
-	model price.Model
-	known bool
-	fit   *token.Fit
-	cache *price.Cache
-	last  []price.Block
-	made  map[uint64]bool // blocks of answers, where the cache keeps answers
-	used  time.Time
+	model  price.Model
+	known  bool
+	fit    *token.Fit
+	shadow flow            // the client's own views
+	live   *flow           // what went up, nil while that is the same
+	made   map[uint64]bool // blocks of answers, where the cache keeps answers
+	used   time.Time
 }
 
 // lanes is how many caches are simulated at a time.
@@ -44,7 +47,7 @@ type charged struct {
 }
 
 func newMeter(counter *token.Counter, prices *price.Table) *meter {
-	return &meter{counter: counter, prices: prices, lanes: map[string]*lane{}}
+	return &meter{counter: counter, prices: prices, lanes: map[string]*lane{}, known: recent.Map[[]price.Block]{Limit: remembered}}
 }
 
 // into puts the money into a line.
@@ -55,19 +58,14 @@ func (c charged) into(line *Line) {
 	}
 }
 
-// charge charges a call with its answer.
-func (m *meter) charge(cred string, v *view, r *quire.Reply, at time.Time) charged {
+// charge charges a call with its answer. relayed says that the view is what went up.
+func (m *meter) charge(cred string, v *view, r *quire.Reply, at time.Time, relayed bool) charged {
 	l := m.lane(cred, v.call.Model, at)
-	blocks := m.blocks(l, v)
-	keep := 0
-	for i := range blocks {
-		blocks[i].Answer = l.made[blocks[i].Hash]
+	blocks := m.prompt(l, v)
+	if relayed && l.live != nil {
+		l.live.send(at, blocks)
 	}
-	for keep < len(blocks) && keep < len(l.last) && blocks[keep] == l.last[keep] {
-		keep++
-	}
-	l.last = blocks
-	c := l.cache.Send(at, keep, blocks[keep:])
+	c := l.shadow.send(at, blocks)
 	l.answered(r.Blocks)
 	return l.bill(v, c, r.Usage, at)
 }
@@ -127,13 +125,15 @@ func (v *view) marked() bool {
 	return false
 }
 
+func laneKey(cred, model string) string { return cred + "\x00" + model }
+
 func (m *meter) lane(cred, model string, at time.Time) *lane {
-	key := cred + "\x00" + model
+	key := laneKey(cred, model)
 	l := m.lanes[key]
 	if l == nil {
 		m.makeRoom()
 		known, ok := m.prices.Model(model)
-		l = &lane{model: known, known: ok, fit: token.NewFit(model), cache: price.NewCache(known.Rules()), made: map[uint64]bool{}}
+		l = &lane{model: known, known: ok, fit: token.NewFit(model), shadow: flow{cache: price.NewCache(known.Rules())}, made: map[uint64]bool{}}
 		l.fit.Freeze()
 		m.lanes[key] = l
 	}
@@ -173,18 +173,37 @@ func (m *meter) blocks(l *lane, v *view) []price.Block {
 		b := quire.Block{Part: part}
 		list = append(list, price.Block{Hash: digest(0, &b), Tokens: m.tokens(l, v.call.Model, &b), Mark: lifetime(t.Cache)})
 	}
-	add := func(role quire.Role, blocks []quire.Block) {
-		for i := range blocks {
-			b := &blocks[i]
-			list = append(list, price.Block{Hash: digest(role, b), Tokens: m.tokens(l, v.call.Model, b), Mark: lifetime(deepMark(b))})
-		}
-	}
-	add(quire.RoleSystem, v.call.System)
+	list = append(list, m.message(l, v.call.Model, quire.RoleSystem, v.call.System)...)
 	for i := range v.call.Messages {
-		add(v.call.Messages[i].Role, v.call.Messages[i].Blocks)
+		list = append(list, m.knownMessage(l, v, i)...)
 	}
 	if n := len(list); n > 0 && rawjson.Get(v.call.Rest, "cache_control") != nil {
-		list[n-1].Mark = max(list[n-1].Mark, price.Short)
+		list[n-1].Mark = max(list[n-1].Mark, lifetime(curation.TopMark(&v.call)))
+	}
+	return list
+}
+
+// knownMessage is message i of a view, from memory where it was measured before.
+func (m *meter) knownMessage(l *lane, v *view, i int) []price.Block {
+	one := &v.call.Messages[i]
+	if v.keys == nil {
+		return m.message(l, v.call.Model, one.Role, one.Blocks)
+	}
+	key := v.call.Model + v.keys[i].text()
+	blocks, ok := m.known.Get(key)
+	if !ok {
+		blocks = m.message(l, v.call.Model, one.Role, one.Blocks)
+		m.known.Put(key, blocks)
+	}
+	return blocks
+}
+
+// message is blocks under one role.
+func (m *meter) message(l *lane, model string, role quire.Role, blocks []quire.Block) []price.Block {
+	list := make([]price.Block, len(blocks))
+	for i := range blocks {
+		b := &blocks[i]
+		list[i] = price.Block{Hash: digest(role, b), Tokens: m.tokens(l, model, b), Mark: lifetime(deepMark(b))}
 	}
 	return list
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,7 @@ import (
 type observer struct {
 	gateway *Gateway
 	queue   chan *ended
-	jobs    chan func()
+	jobs    chan *job
 	stop    chan struct{}
 	done    chan struct{}
 	context context.Context    // of what the goroutine does
@@ -36,6 +37,7 @@ type observer struct {
 	words    recent.Map[string] // whose words a text was first: a key of the text to the ULID of the session
 	replies  recent.Map[*node]  // by id of the answer
 	lost     atomic.Int64
+	since    atomic.Int64 // when it began with what it does, in nanoseconds of the clock; 0: it waits
 
 	mu     sync.Mutex // guards what follows, which reports read
 	totals Totals
@@ -62,9 +64,10 @@ type ended struct {
 
 func newObserver(g *Gateway) *observer {
 	o := &observer{
-		gateway: g, queue: make(chan *ended, queueLength), jobs: make(chan func()), derived: make(chan error, 1), windows: map[string]int{}, stop: make(chan struct{}), done: make(chan struct{}),
+		gateway: g, queue: make(chan *ended, queueLength), jobs: make(chan *job), derived: make(chan error, 1), windows: map[string]int{}, stop: make(chan struct{}), done: make(chan struct{}),
 		rows: map[quire.SessionNumber]Row{}, forest: forest{roots: map[quire.Hash][]*tree{}}, meter: newMeter(g.options.Pool.Counter, g.options.Prices),
 	}
+	o.hints.seed = maphash.MakeSeed()
 	o.words.Limit, o.replies.Limit = remembered, remembered
 	return o
 }
@@ -92,10 +95,11 @@ func (o *observer) over(e *exchange) *ended {
 	return x
 }
 
-// finish records an exchange before what ends its answer goes down.
+// finish records an exchange before what ends its answer goes down. What waits too
+// long for its turn is recorded behind it.
 func (o *observer) finish(e *exchange) {
 	// A gateway that closes records no more: the answer is none the worse.
-	_ = o.do(context.Background(), func(func()) {
+	_ = o.do(context.Background(), func(func() bool) {
 		if !e.taken.Swap(true) {
 			o.take(o.context, o.over(e))
 		}
@@ -122,18 +126,19 @@ func (o *observer) run(ctx context.Context) {
 	for {
 		select {
 		case x := <-o.queue:
-			o.take(ctx, x)
+			o.working(func() { o.take(ctx, x) })
 			if taken++; taken < settleCalls {
 				settle.Reset(quiet)
 			}
-		case job := <-o.jobs:
-			taken += o.drain(ctx)
-			o.guarded(job)
+		case j := <-o.jobs:
+			o.working(func() { taken += o.drain(ctx) })
+			o.working(func() { o.guarded(j.run) })
 			settle.Reset(quiet)
 		case <-settle.C:
 			o.derive(ctx)
 			taken = 0
 		case <-idle.C:
+			o.gateway.reader.turn()
 			o.unload()
 		case err := <-o.derived:
 			o.deriving = false
@@ -224,10 +229,15 @@ func (o *observer) take(ctx context.Context, x *ended) {
 func (o *observer) guarded(f func()) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			o.fail(fmt.Errorf("the gateway is at fault: %v\n%s", fault, debug.Stack()))
+			o.gateway.fault(fault)
 		}
 	}()
 	f()
+}
+
+// fault tells of a fault of ours that was recovered from.
+func (g *Gateway) fault(what any) {
+	g.observer.fail(fmt.Errorf("the gateway is at fault: %v\n%s", what, debug.Stack()))
 }
 
 // record finds the session of an exchange and writes down what is new in it.
@@ -236,6 +246,7 @@ func (o *observer) record(ctx context.Context, x *ended) (line Line) {
 		if x.writing != nil {
 			line.curatedNote = x.writing.curating.note
 		}
+		line.Opened = or(line.Opened, x.opened)
 	}()
 	if !x.complete {
 		return Line{Lost: 1, Note: "too much waits to be recorded: this call was not"}
@@ -253,7 +264,10 @@ func (o *observer) record(ctx context.Context, x *ended) (line Line) {
 	case x.status == 0 || x.status >= 400:
 		return line
 	}
-	c := o.meter.charge(x.cred, v, &answer.reply, x.began)
+	if x.writing.curates() {
+		x.writing.went()
+	}
+	c := o.meter.charge(x.cred, v, &answer.reply, x.began, !x.writing.curates())
 	if x.writing != nil {
 		c.cost += x.writing.curating.note.Inner
 	}
@@ -278,15 +292,13 @@ func (o *observer) read(x *ended) (*view, answered, error) {
 	if w := x.writing; w != nil && w.begun {
 		return w.view, o.answer(x), nil
 	}
-	body, err := unpacked(x.request, x.packed, x.gateway.limits.Body)
+	b, err := x.plain()
 	if err != nil {
 		return &view{}, o.answer(x), err
 	}
-	call, err := x.decode(body)
-	if err != nil {
-		return &view{call: call}, o.answer(x), err
-	}
-	return newView(call), o.answer(x), nil
+	x.exchange.body = b
+	v, err := x.view()
+	return v, o.answer(x), err
 }
 
 // answer is what the model said: of a curated call, at last.

@@ -54,6 +54,8 @@ func (s *scene) between() *doubter {
 
 // G17: where a provider finds fault with the stream, the client's own view goes up,
 // which is counted and shown; the next call is curated again.
+//
+// design.md G17
 func TestFailOpen(t *testing.T) {
 	s := worked(t, Messages, "claude-sonnet-4-5", true, looksBack)
 	s.quiet = true
@@ -77,6 +79,8 @@ func TestFailOpen(t *testing.T) {
 
 // G7: when the call behind a recall fails after bytes went out, the answer ends with
 // the provider's word for being overloaded, and the retry resumes behind the recall.
+//
+// design.md G7
 func TestInnerCallFails(t *testing.T) {
 	for _, stream := range []bool{true, false} {
 		s := worked(t, Messages, "claude-sonnet-4-5", stream, looksBack)

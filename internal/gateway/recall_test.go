@@ -65,6 +65,8 @@ turn
 
 // G7: a recall that is alone is answered here, in the same answer; the client never
 // sees it. G11: the usage is that of the last call, with the output of all.
+//
+// design.md G7, G11
 func TestRecallAlone(t *testing.T) {
 	for _, a := range apis() {
 		for _, stream := range []bool{false, true} {
@@ -113,6 +115,8 @@ turn
 
 // G7: beside calls of the client's a recall is held, and joined to their results in
 // the order of the calls.
+//
+// design.md G7
 func TestRecallBeside(t *testing.T) {
 	for _, a := range apis() {
 		for _, stream := range []bool{false, true} {

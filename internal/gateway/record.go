@@ -111,10 +111,7 @@ func (w *writing) beside() {
 	for i := range w.stream.path {
 		w.stream.path[i].last = -1
 	}
-	if old.curated != nil {
-		w.stream.curated = old.curated.fork(w.length)
-		w.stream.refork = true
-	}
+	w.stream.forkOf(old, w.length)
 	w.stamp.Chain, w.note.Chain = w.stream.chain, w.stream.chain
 	w.note.Keep, w.note.Steps = 0, nil
 	for _, at := range w.stream.path {
@@ -144,9 +141,7 @@ func (w *writing) choose() {
 		for i := range w.stream.path {
 			w.stream.path[i].last = -1 // those parts stand in the other chain
 		}
-		if best.curated != nil {
-			w.stream.curated, w.stream.refork = best.curated.fork(most), true
-		}
+		w.stream.forkOf(best, most)
 		w.fork = true
 	default:
 		w.stream = best
@@ -177,7 +172,8 @@ func (s *stream) common(nodes []*node) int {
 func (w *writing) align() error {
 	s := w.stream
 	if w.place.compacted != nil {
-		s.path, s.dangling, s.curated = nil, false, nil
+		s.path, s.dangling = nil, false
+		s.uncurate()
 		return w.live.Add(quire.Compacted{Stamp: w.stamp, PreTokens: s.prompt})
 	}
 	n := s.common(w.place.nodes)
@@ -364,7 +360,8 @@ func (w *writing) finish(call string, a *answered, c charged, line *Line) error 
 	w.note.Call, w.note.Reply, w.note.Dangling = call, a.reply.ID, w.stream.dangling
 	w.note.System, w.note.Tools, w.note.Offers, w.note.Model = w.view.system, w.view.tools, w.view.offers, w.view.call.Model
 	w.place.tree.tools = w.place.tree.tools || w.view.offers
-	w.stream.last = state{at: w.x.began, model: w.view.call.Model, system: w.view.system, tools: w.view.tools}
+	w.stream.last = state{w.x.began, w.view.terms()}
+	w.stream.note(w.stream.last.terms, w.x.began)
 	w.stream.prompt = line.Prompt
 	if w.curating != nil {
 		line.curatedNote = w.curating.note

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -41,7 +42,13 @@ type exchange struct {
 	writing  *writing         // nil while it is relayed and nothing else
 	reply    *curation.Answer // of a curated call, when it is over
 	outgoing *http.Request    // as it went up
-	sentBody []byte           // as it came
+	came     []byte           // of the request, as far as it was taken in
+	held     int              // bytes of the budget that were taken for it, and for nothing else
+	body     *body            // nil where it was not taken in, or cannot be read
+	reading  *reading         // of the body, nil until somebody wants to know
+	sentBody []byte           // as it came, without compression
+	secrets  []string         // of the client
+	opened   string           // why nobody decided what goes up
 	head     uint64           // of its model and tools
 	retried  bool
 	taken    atomic.Bool // it was handed to the observer
@@ -52,16 +59,19 @@ type exchange struct {
 func (g *Gateway) relay(w http.ResponseWriter, r *http.Request, to route, v visit) {
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	e := &exchange{route: to, visit: v, gateway: g, cancel: cancel, began: g.options.Pool.Now(), cred: g.credential(r), label: labelOf(r.Header)}
+	e := &exchange{route: to, visit: v, gateway: g, cancel: cancel, began: g.options.Pool.Now(), cred: g.credential(r), label: labelOf(r.Header), secrets: secretsOf(r), packed: strings.ToLower(r.Header.Get("Content-Encoding"))}
 	e.up.budget, e.down.budget = &g.copies, &g.copies
+	defer func() { g.copies.give(e.held) }()
 	up := &upload{exchange: e, body: r.Body, control: http.NewResponseController(w)}
 	out := r.Clone(ctx)
+	out.Header.Del("Upgrade")
+	out.Header.Del("Http2-Settings")
 	if e.call {
 		defer g.observer.put(e)
 	}
 	switch {
 	case r.ContentLength == 0:
-	case (e.call || e.count) && g.options.Curate != nil && r.ContentLength <= g.copies.free.Load():
+	case (e.call || e.count) && g.options.Curate != nil:
 		if err := e.ask(out, up); err != nil {
 			e.unreached(w, out, err)
 			return
@@ -144,7 +154,7 @@ func (e *exchange) begun(r *http.Response) error {
 		e.refused(r)
 	}
 	e.kind, e.encoding, e.after = r.Header.Get("Content-Type"), r.Header.Get("Content-Encoding"), r.Header.Get("Retry-After")
-	if e.writing != nil && e.writing.curates() && r.StatusCode < http.StatusBadRequest {
+	if r.StatusCode < http.StatusBadRequest && e.writing != nil && e.writing.curates() {
 		e.curate(r)
 	}
 	r.Body = newAnswerBody(e, r.Body, r.ContentLength)
@@ -152,8 +162,8 @@ func (e *exchange) begun(r *http.Response) error {
 }
 
 var (
-	errStalled = errors.New("upstream went silent")
-	errLarge   = errors.New("the request is larger than the gateway takes")
+	errLarge = errors.New("the request is larger than the gateway takes")
+	errSlow  = errors.New("the request came too slowly")
 )
 
 // unreached answers in place of an upstream that did not.
@@ -161,6 +171,9 @@ func (e *exchange) unreached(w http.ResponseWriter, r *http.Request, err error) 
 	switch cause := context.Cause(r.Context()); {
 	case errors.Is(cause, errLarge) || errors.Is(err, errLarge):
 		e.gateway.refuse(w, e.api, quire.CallTooLarge, http.StatusRequestEntityTooLarge, errLarge.Error())
+	case errors.Is(cause, errSlow) || errors.Is(err, errSlow):
+		w.Header().Set("Connection", "close")
+		e.gateway.refuse(w, e.api, quire.CallInvalid, http.StatusRequestTimeout, errSlow.Error())
 	case r.Context().Err() != nil:
 		// The client left: nobody reads an answer.
 		w.WriteHeader(http.StatusBadGateway)
@@ -175,14 +188,40 @@ type upload struct {
 	body    io.ReadCloser
 	control *http.ResponseController
 	size    int64
-	kept    bool // whoever reads keeps what is read
+	since   time.Time // when it was first read
+	kept    bool      // whoever reads keeps what is read
 }
 
-// Read reads a piece. Where the server can, the client has a time for each.
+// slowest is how many bytes a client has to send in a second on the whole, and
+// startUp how often the time of one piece it may take longer than that.
+const (
+	slowest = 4 << 10
+	startUp = 5
+)
+
+// until is when the next piece must have come: a client has a time for each, and one
+// that grows with what it sent for all.
+func (u *upload) until() time.Time {
+	piece := u.gateway.limits.Client
+	if u.since.IsZero() {
+		u.since = time.Now()
+	}
+	all := u.since.Add(startUp*piece + time.Duration(u.size)*time.Second/slowest)
+	if next := time.Now().Add(piece); next.Before(all) {
+		return next
+	}
+	return all
+}
+
+// Read reads a piece. Where the server can, the client has a time for it.
 func (u *upload) Read(p []byte) (int, error) {
 	// A writer of a test has no deadlines, and then there is none.
-	_ = u.control.SetReadDeadline(time.Now().Add(u.gateway.limits.Client))
+	_ = u.control.SetReadDeadline(u.until())
 	n, err := u.body.Read(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		u.cancel(errSlow)
+		err = errSlow
+	}
 	u.size += int64(n)
 	u.gateway.counts.up.Add(int64(n))
 	if u.call && !u.kept {
@@ -202,23 +241,20 @@ func (u *upload) Read(p []byte) (int, error) {
 // Close ends the request.
 func (u *upload) Close() error { return u.body.Close() }
 
-// An answerBody copies an answer on its way down, and ends the exchange where
-// upstream is silent for too long.
+// An answerBody copies an answer on its way down.
 type answerBody struct {
 	*exchange
-	body  io.ReadCloser
-	timer *time.Timer
-	left  int64 // bytes that are announced and did not come, below 0: it is not known
-	last  lastEvent
+	body io.ReadCloser
+	left int64 // bytes that are announced and did not come, below 0: it is not known
+	last lastEvent
 }
 
 func newAnswerBody(e *exchange, body io.ReadCloser, size int64) *answerBody {
-	return &answerBody{exchange: e, body: body, left: size, timer: time.AfterFunc(e.gateway.limits.Idle, func() { e.cancel(errStalled) })}
+	return &answerBody{exchange: e, body: body, left: size}
 }
 
 // Read reads a piece as soon as there is one.
 func (b *answerBody) Read(p []byte) (int, error) {
-	b.timer.Reset(b.gateway.limits.Idle)
 	n, err := b.body.Read(p)
 	b.gateway.counts.down.Add(int64(n))
 	if b.call {
@@ -278,10 +314,7 @@ func (l *lastEvent) ends(p []byte) bool {
 }
 
 // Close gives the answer up.
-func (b *answerBody) Close() error {
-	b.timer.Stop()
-	return b.body.Close()
-}
+func (b *answerBody) Close() error { return b.body.Close() }
 
 // A download gives the client a time for each piece that it takes, so that a slow
 // one is cut off and holds nothing.
@@ -289,6 +322,12 @@ type download struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	limit   time.Duration
+}
+
+// WriteHeader begins the answer, which may be all of it.
+func (d *download) WriteHeader(status int) {
+	_ = d.control.SetWriteDeadline(time.Now().Add(d.limit))
+	d.ResponseWriter.WriteHeader(status)
 }
 
 // Write writes a piece.

@@ -148,6 +148,8 @@ func TestErrorsPass(t *testing.T) {
 }
 
 // A WebSocket is refused in the way on which clients fall back to HTTP at once.
+//
+// design.md G12
 func TestNoWebSocket(t *testing.T) {
 	m := &mirror{status: 200}
 	w := newWorld(t, newPool(t), serveMirror(t, m), nil)

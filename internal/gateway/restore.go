@@ -29,7 +29,8 @@ type viewRecord struct {
 	Tools      quire.Hash   `json:"tools,omitzero"`
 	Offers     bool         `json:"offers,omitempty"` // it declared tools
 	Model      string       `json:"model,omitempty"`
-	Intent     bool         `json:"intent,omitempty"` // what entered before a call; its answer has a record of its own
+	Relayed    bool         `json:"relayed,omitempty"` // from here on the client's own view goes up again
+	Intent     bool         `json:"intent,omitempty"`  // what entered before a call; its answer has a record of its own
 }
 
 type stepRecord struct {
@@ -177,6 +178,9 @@ func (o *observer) viewAgain(s *session, v *viewRecord) error {
 	s.heads[v.System], s.heads[v.Tools], s.cred = true, true, v.Credential
 	st.path = st.path[:v.Keep]
 	st.curatedTo(v.Keep)
+	if v.Relayed {
+		st.uncurate()
+	}
 	for i := range v.Steps {
 		st.path = append(st.path, step{o.stepAgain(t, st, &v.Steps[i]), v.Steps[i].Last})
 	}
@@ -189,7 +193,8 @@ func (o *observer) viewAgain(s *session, v *viewRecord) error {
 	st.dangling = v.Dangling
 	s.row.Calls++
 	s.row.Last = v.At
-	st.last = state{at: v.At, model: v.Model, system: v.System, tools: v.Tools}
+	st.last = state{v.At, terms{v.Model, v.System, v.Tools}}
+	st.note(st.last.terms, v.At)
 	return nil
 }
 

@@ -2,9 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
 	"fmt"
@@ -12,25 +9,23 @@ import (
 	"net/http"
 
 	"github.com/quire-agent/quire/internal/quire"
-	"github.com/quire-agent/quire/internal/x/zstd"
 )
 
 // ask takes a request in and asks the observer what goes up for it.
 func (e *exchange) ask(out *http.Request, up *upload) error {
 	up.kept = true
-	data, err := e.takeIn(up, out.ContentLength)
-	if err != nil {
+	b, err := e.takeIn(out, up)
+	if err != nil || !up.kept {
 		return err
 	}
 	if e.call {
-		e.up.adopt(data)
+		e.up.adopt(e.came, e.held)
+		e.held = 0
 	}
-	send := data
-	e.packed = out.Header.Get("Content-Encoding")
-	if body, err := unpacked(data, e.packed, e.gateway.limits.Body); err == nil {
-		if send = e.decide(out.Context(), body); send == nil {
-			send = data
-		} else {
+	send := e.came
+	if e.body = b; b != nil {
+		if decided := e.decide(out.Context(), b); decided != nil {
+			send = decided
 			out.Header.Del("Content-Encoding")
 		}
 	}
@@ -39,87 +34,74 @@ func (e *exchange) ask(out *http.Request, up *upload) error {
 	return nil
 }
 
-// takeIn reads a request to its end.
-func (e *exchange) takeIn(up *upload, size int64) ([]byte, error) {
-	const first = 4 << 20 // what is announced is a claim
-	buffer := bytes.NewBuffer(make([]byte, 0, max(512, min(size+1, first))))
-	_, err := buffer.ReadFrom(up)
-	return buffer.Bytes(), err
-}
-
 // decide is what goes up in the place of a body, nil for the body itself.
-func (e *exchange) decide(ctx context.Context, body []byte) (send []byte) {
+func (e *exchange) decide(ctx context.Context, b *body) (send []byte) {
 	o := e.gateway.observer
 	if e.count {
-		_ = o.do(ctx, func(func()) { send = o.counted(ctx, e, body) })
+		var counted []byte
+		if o.do(ctx, func(func() bool) { counted = o.counted(ctx, e, b.data) }) == nil {
+			send = counted
+		}
 		return send
 	}
-	e.sentBody = body
-	e.head = headOf(body)
+	if e.sentBody = b.data; b.places == nil {
+		return nil // it is relayed, whatever it is
+	}
+	e.head = o.hints.headOf(b)
 	if !o.hints.look(e, e.head) {
 		return nil
 	}
-	// Without an answer the client's own words go up.
-	_ = o.do(ctx, func(ready func()) {
-		if e.writing = o.prepare(ctx, e, body); e.writing != nil {
-			e.writing.session.busy++
-			o.settle(e.writing, ready)
-		}
-	})
-	if e.writing == nil {
+	if _, err := e.view(); err != nil { // here, where nobody else waits for it
 		return nil
 	}
-	return e.writing.sent
+	var w *writing
+	err := o.do(ctx, func(ready func() bool) {
+		if w = o.prepare(ctx, e, b.data); w != nil && o.settle(w, ready) {
+			w.session.busy++
+		}
+	})
+	switch {
+	case errors.Is(err, errStuck):
+		return e.alone()
+	case err != nil || w == nil:
+		return nil
+	}
+	e.writing = w
+	return w.sent
 }
 
-// settle writes down what is about to be sent, while it is sent.
-func (o *observer) settle(w *writing, ready func()) {
-	defer close(w.durable)
-	if !w.begun {
-		return
+// alone is what goes up where nobody says so in time: the client's own words, of a
+// session that is curated without the thinking that is bound to its stream (G17).
+func (e *exchange) alone() []byte {
+	o := e.gateway.observer
+	o.mu.Lock()
+	o.totals.Opened++
+	o.mu.Unlock()
+	e.opened = errStuck.Error()
+	if o.hints.curated(e) {
+		return e.api.dialect().Unbound(e.sentBody)
 	}
-	err := w.intent()
-	ready()
-	if err == nil {
+	return nil
+}
+
+// settle writes down what is about to be sent, while it is sent. A call that was not
+// waited for is not sent: its stream begins again with the next one.
+func (o *observer) settle(w *writing, ready func() bool) (sent bool) {
+	defer close(w.durable)
+	var err error
+	if w.begun {
+		err = w.intent()
+	}
+	if sent = ready(); !sent {
+		w.openly(errStuck)
+	}
+	if w.begun && err == nil {
 		err = w.sync(o.context)
 	}
 	if err != nil {
 		o.fail(fmt.Errorf("record what is sent: %w", err))
 	}
-}
-
-// errPacked says that a body cannot be read because of how it is compressed.
-var errPacked = errors.New("the compression of the request is not known")
-
-// unpacked takes the compression off a request, up to so many bytes.
-func unpacked(data []byte, encoding string, limit int64) ([]byte, error) {
-	var r io.Reader
-	var err error
-	switch encoding {
-	case "", "identity":
-		return data, nil
-	case "gzip":
-		r, err = gzip.NewReader(bytes.NewReader(data))
-	case "zstd":
-		r, err = zstd.NewReader(bytes.NewReader(data))
-	case "deflate":
-		if r, err = zlib.NewReader(bytes.NewReader(data)); err != nil {
-			r, err = flate.NewReader(bytes.NewReader(data)), nil
-		}
-	default:
-		return nil, errPacked
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read a request in %s: %w", encoding, err)
-	}
-	if c, ok := r.(io.Closer); ok {
-		defer c.Close()
-	}
-	body, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if err == nil && int64(len(body)) > limit {
-		err = errLarge
-	}
-	return body, err
+	return sent
 }
 
 // resend sends another body in the place of one that went up, with its headers.
@@ -138,13 +120,16 @@ func (e *exchange) refused(r *http.Response) {
 	if !e.call || e.sentBody == nil || e.retried {
 		return
 	}
-	text, err := readAnswer(r)
-	r.Body = io.NopCloser(bytes.NewReader(text))
+	const longest = 1 << 20
+	text, whole := readWhole(r, longest)
+	if !whole {
+		return
+	}
+	text, err := plain(text, r.Header.Get("Content-Encoding"))
 	if err != nil {
 		return
 	}
-	r.ContentLength = int64(len(text))
-	refusal := e.api.decodeError(r.StatusCode, r.Header.Get("Retry-After"), text)
+	refusal := e.refusalOf(r.StatusCode, r.Header.Get("Retry-After"), text)
 	next := e.another(r.Request.Context(), refusal)
 	if next == nil {
 		return
@@ -157,9 +142,32 @@ func (e *exchange) refused(r *http.Response) {
 	for _, name := range []string{"Connection", "Keep-Alive", "Proxy-Connection", "Te", "Trailer", "Upgrade"} {
 		again.Header.Del(name)
 	}
+	r.Body.Close()
 	r.StatusCode, r.Status, r.Header, r.Body, r.ContentLength = again.StatusCode, again.Status, again.Header, again.Body, again.ContentLength
 	e.status, e.first = r.StatusCode, e.gateway.options.Pool.Now()
 }
+
+// readWhole reads a body that is shorter than a limit. It stays to be read, also where
+// it is longer or breaks off.
+func readWhole(r *http.Response, limit int) (text []byte, whole bool) {
+	text, err := io.ReadAll(io.LimitReader(r.Body, int64(limit)))
+	whole = err == nil && len(text) < limit
+	again := []io.Reader{bytes.NewReader(text)}
+	switch {
+	case err != nil:
+		again = append(again, broken{err})
+	case !whole:
+		again = append(again, r.Body)
+	}
+	r.Body = rest{io.MultiReader(again...), r.Body}
+	return text, whole
+}
+
+// A broken reader gives an error.
+type broken struct{ err error }
+
+// Read fails.
+func (b broken) Read([]byte) (int, error) { return 0, b.err }
 
 // another is what is sent after a refusal, nil for nothing.
 func (e *exchange) another(ctx context.Context, refusal *quire.CallError) (send []byte) {
@@ -167,23 +175,28 @@ func (e *exchange) another(ctx context.Context, refusal *quire.CallError) (send 
 	curated := e.writing != nil && e.writing.curates()
 	switch refusal.Kind {
 	case quire.CallTooLong, quire.CallTooLarge:
-		_ = o.do(ctx, func(ready func()) {
-			if w := o.replan(ctx, e, refusal); w != nil {
-				if e.writing == nil {
-					w.session.busy++
-				}
-				e.writing, send = w, w.sent
-				o.settle(w, ready)
+		var w *writing
+		first := e.writing == nil
+		err := o.do(ctx, func(ready func() bool) {
+			if w = o.replan(ctx, e, refusal); w != nil && o.settle(w, ready) && first {
+				w.session.busy++
 			}
 		})
+		if err == nil && w != nil {
+			e.writing, send = w, w.sent
+		}
 	case quire.CallInvalid:
 		if !curated {
 			return nil
 		}
-		_ = o.do(ctx, func(func()) {
+		var open []byte
+		err := o.do(ctx, func(func() bool) {
 			o.opened(refusal)
-			send = e.writing.openly(refusal).sent
+			open = e.writing.openly(refusal).sent
 		})
+		if err == nil {
+			send = open
+		}
 	}
 	return send
 }

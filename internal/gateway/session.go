@@ -44,19 +44,10 @@ type stream struct {
 	last     state
 	prompt   int // tokens of the last one
 	curated  *curated
-	refork   bool // curated began as that of another stream, and no record says so yet
-}
-
-// curatedTo leaves of the curated stream what leads up to the first n steps of the
-// path.
-func (s *stream) curatedTo(n int) {
-	switch c := s.curated; {
-	case c == nil:
-	case n == 0:
-		s.curated = nil
-	case n < len(c.nodes):
-		c.cut(n)
-	}
+	forms    []*curated // all curated ones, for each of the terms that the client took, in the order in which they began; curated is one of them
+	begun    int        // forms of which a record says that they began
+	written  int        // number of the one that the latest record is of
+	sent     []state    // when each of the terms was last sent, the latest last
 }
 
 // A step is a node with the number of its last part.
@@ -67,9 +58,8 @@ type step struct {
 
 // A state is what the last call of a stream had beside its messages.
 type state struct {
-	at            time.Time
-	model         string
-	system, tools quire.Hash
+	at time.Time
+	terms
 }
 
 // said is an answer, or the summary in it.
@@ -246,12 +236,17 @@ func (o *observer) derive(ctx context.Context) {
 	o.deriving = true
 	go func() {
 		var errs []error
+		defer func() {
+			if fault := recover(); fault != nil {
+				errs = append(errs, fmt.Errorf("make rows: the gateway is at fault: %v", fault))
+			}
+			o.derived <- errors.Join(errs...)
+		}()
 		for _, n := range names {
 			if _, err := o.gateway.options.Pool.Derive(ctx, n.Path); err != nil {
 				errs = append(errs, fmt.Errorf("make rows of %v: %w", n.Number, err))
 			}
 		}
-		o.derived <- errors.Join(errs...)
 	}()
 }
 
@@ -260,13 +255,14 @@ func (o *observer) unload() {
 	const idle = 2 * time.Minute
 	now := o.gateway.options.Pool.Now()
 	for _, s := range o.sessions {
-		if s.book == nil || s.busy > 0 || now.Sub(s.used) < idle {
+		if s.busy > 0 || now.Sub(s.used) < idle {
 			continue
 		}
+		o.fail(s.close())
 		s.book = nil
 		for _, st := range s.streams {
-			if st.curated != nil {
-				st.curated.mirror, st.curated.pending = nil, nil
+			for _, c := range st.forms {
+				c.mirror, c.pending = nil, nil
 			}
 		}
 	}

@@ -46,6 +46,8 @@ func unmarkedText(raw json.RawMessage) string {
 
 // G13, G5: a gateway that starts goes on with the streams of the one before it, byte
 // for byte, what was recalled in them too.
+//
+// design.md G5, G13
 func TestStreamsSurvive(t *testing.T) {
 	for _, a := range apis() {
 		t.Run(string(a.api), func(t *testing.T) {
@@ -70,6 +72,8 @@ func TestStreamsSurvive(t *testing.T) {
 }
 
 // G14: the same view without an answer is the same bytes.
+//
+// design.md G14
 func TestRetriesAreTheSameBytes(t *testing.T) {
 	const busy = "turn 2 times\n when user contains try this\n fail 529 overloaded\nturn\n when user contains try this\n say It went."
 	s := worked(t, Messages, "claude-sonnet-4-5", true, busy)
@@ -93,6 +97,8 @@ func TestRetriesAreTheSameBytes(t *testing.T) {
 
 // G2: a fork inherits the rendered bytes of its ancestors, and the branch that was
 // left lives on. An answered view that is sent again is a sibling.
+//
+// design.md G2
 func TestForks(t *testing.T) {
 	s := worked(t, Messages, "claude-sonnet-4-5", false, "turn always\n when user contains way\n say So be it.")
 	first := len(s.sim.Requests())
@@ -133,18 +139,23 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// G3: what the client clears stays in our stream.
+// G3: what the client clears stays in our stream, as long as that is cheaper: here it
+// is one result.
+//
+// design.md G3
 func TestClearedResultsStay(t *testing.T) {
 	s := worked(t, Messages, "claude-sonnet-4-5", false, looksBack)
 	s.say("look back at it")
 	_, l := s.ask()
 	s.fine(l)
 	first := len(s.sim.Requests()) - 1
+clearing:
 	for i := range s.call.Messages {
 		blocks := s.call.Messages[i].Blocks
 		for j := range blocks {
 			if blocks[j].Kind == quire.PartToolResult {
 				blocks[j].Text = "[cleared]"
+				break clearing
 			}
 		}
 	}
@@ -160,6 +171,8 @@ func TestClearedResultsStay(t *testing.T) {
 
 // G9: another model, other tools or another system prompt are a free epoch behind a
 // finished loop, and pass within one.
+//
+// design.md G9
 func TestChangesByTheClient(t *testing.T) {
 	s := worked(t, Messages, "claude-sonnet-4-5", false, looksBack)
 	s.work(5, 6)
@@ -179,6 +192,8 @@ func TestChangesByTheClient(t *testing.T) {
 
 // G14, I7: a prompt that its provider finds too long is made smaller and sent once
 // more; the session was not curated before.
+//
+// design.md G14
 func TestTooLong(t *testing.T) {
 	s := newScene(t, Messages, "claude-sonnet-4-5", rounds, sim.Limits{Window: 60_000})
 	s.call.MaxOutput = 2000
@@ -213,6 +228,8 @@ func TestTooLong(t *testing.T) {
 // G10: our marks take the place of the client's, with the longest lifetime that it
 // asked for; where it asks for none there are none. G15: what would clear handles is
 // consumed, and what keeps thinking passes.
+//
+// design.md G10, G15
 func TestMarksAndServerSideEditing(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -258,6 +275,8 @@ func difference(a, b []byte) string {
 }
 
 // G11: a count of a known chain is that of the stream.
+//
+// design.md G11
 func TestCountOfTheStream(t *testing.T) {
 	s := worked(t, Messages, "claude-sonnet-4-5", false, looksBack)
 	s.say("go on")

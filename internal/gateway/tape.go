@@ -49,16 +49,19 @@ func (t *tape) write(p []byte) {
 	t.data = append(t.data, p...)
 }
 
-// adopt makes data the tape, which is not changed from here on. What does not fit
-// the budget is not kept.
-func (t *tape) adopt(data []byte) {
+// adopt makes data the tape, which is not changed from here on, with the bytes of the
+// budget that were taken for it.
+func (t *tape) adopt(data []byte, held int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.budget.take(len(data)) {
-		t.lost = true
-		return
-	}
-	t.data, t.held = data, len(data)
+	t.data, t.held = data, held
+}
+
+// lose makes the tape one that does not hold all.
+func (t *tape) lose() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.lost = true
 }
 
 // expect makes room for so many bytes that are announced.

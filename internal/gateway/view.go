@@ -13,6 +13,7 @@ import (
 type view struct {
 	call     quire.Call
 	messages []message
+	keys     []readKey // for each message of the call, what its bytes are known by; nil where they were read as a whole
 	system   quire.Hash
 	tools    quire.Hash
 	offers   bool   // it declares tools
@@ -24,10 +25,7 @@ type view struct {
 func newView(call quire.Call) *view {
 	v := &view{call: call, offers: len(call.Tools) > 0}
 	var rest []quire.Message
-	tools := newSum("tools")
-	for _, t := range call.Tools {
-		tools.fields(t.Name, t.Type, t.Description, argumentsOf(string(t.Schema)))
-	}
+	tools := toolsOf(call.Tools)
 	for _, m := range call.Messages {
 		if raw := carriedTools(m); raw != nil {
 			tools.fields(string(canonJSON(raw)))
@@ -39,9 +37,23 @@ func newView(call quire.Call) *view {
 	v.tools = tools.end()
 	v.system = systemOf(call.System)
 	v.messages = canonical(rest)
-	v.after, _ = rawjson.TextOf(rawjson.Get(call.Rest, "previous_response_id"))
-	v.project = v.projectOf()
+	v.look()
 	return v
+}
+
+// look finds what else a view says.
+func (v *view) look() {
+	v.after, _ = rawjson.TextOf(rawjson.Get(v.call.Rest, "previous_response_id"))
+	v.project = v.projectOf()
+}
+
+// toolsOf hashes a list of tools. What they are called besides may be added.
+func toolsOf(list []quire.ToolSpec) summer {
+	s := newSum("tools")
+	for _, t := range list {
+		s.fields(t.Name, t.Type, t.Description, argumentsOf(string(t.Schema)))
+	}
+	return s
 }
 
 // carriedTools is the declaration of tools that a message of a Responses call can
@@ -74,6 +86,32 @@ func billing(b *quire.Block) bool { return strings.HasPrefix(b.Text, "x-anthropi
 // places are the ways in which clients name their working directory.
 var places = regexp.MustCompile(`(?m)(?:^\s*(?:- )?(?:Primary w|Current w|W|w)orking directory: |<cwd>)([^\n<]{1,300})`)
 
+// placeIn is the place that a text names, "" for none. The text is searched for words
+// first, which takes a hundredth of the time.
+func placeIn(text string) string {
+	for _, word := range []string{"orking directory: ", "<cwd>"} {
+		for rest := text; ; {
+			at := strings.Index(rest, word)
+			if at < 0 {
+				break
+			}
+			line := rest[strings.LastIndexByte(rest[:at], '\n')+1:]
+			end := strings.IndexByte(line, '\n')
+			if end < 0 {
+				end = len(line)
+			}
+			if m := places.FindStringSubmatch(line[:min(end, longestLine)]); m != nil {
+				return strings.TrimSpace(m[1])
+			}
+			rest = rest[at+len(word):]
+		}
+	}
+	return ""
+}
+
+// longestLine is as much of a line as is looked at for a place.
+const longestLine = 1000
+
 // projectOf looks where clients say it: in front, and in the first two messages.
 func (v *view) projectOf() string {
 	lists := [][]quire.Block{v.call.System}
@@ -82,8 +120,8 @@ func (v *view) projectOf() string {
 	}
 	for _, blocks := range lists {
 		for i := range blocks {
-			if m := places.FindStringSubmatch(blocks[i].Text); m != nil {
-				return strings.TrimSpace(m[1])
+			if at := placeIn(blocks[i].Text); at != "" {
+				return at
 			}
 		}
 	}

@@ -86,8 +86,10 @@ func allSteps(prompts, calls int) (list []string) {
 	return list
 }
 
-// The first request is the same direct and through the gateway (G16), and so is a
-// session of two tool calls.
+// The first request is the same direct and through the gateway, and so is a session of
+// two tool calls.
+//
+// design.md G16
 func firstRequest(t *testing.T, cache string, c *client) {
 	prompts := []string{"alphastep"}
 	var faces [2]face

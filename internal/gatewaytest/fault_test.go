@@ -93,6 +93,40 @@ func TestHangingDisk(t *testing.T) {
 	s.kept(s.pool)
 }
 
+// A disk that hangs in front of an epoch, or behind one, holds up no answer either: the
+// client's own words go up, without thinking that a provider would refuse, and when the
+// disk goes on so does the stream.
+func TestHangingDiskCurated(t *testing.T) {
+	for _, d := range dialects() {
+		for _, from := range []int{2, 5} {
+			t.Run(fmt.Sprint(d.api, " from ", from), func(t *testing.T) {
+				disk := &full{hang: make(chan struct{})}
+				s := newStage(t, d, func(o *gateway.Options) {
+					disk.Bodies = o.Pool.Bodies
+					o.Pool.Bodies = disk
+					o.Limits.Record = 100 * time.Millisecond
+					o.Failed = func(error) {} // what was not waited for is told of, and not what is looked at here
+				})
+				for label := range plot() {
+					switch label {
+					case from:
+						disk.on.Store(true)
+					case from + 3:
+						disk.on.Store(false)
+						close(disk.hang)
+					}
+					s.step(label, label%2 == 0)
+				}
+				if n := s.g.Status().Totals.Opened; from == 5 && n == 0 {
+					t.Error("nothing was held up")
+				}
+				stop(t, s.g)
+				s.accepted()
+			})
+		}
+	}
+}
+
 // A liar is a provider that answers as it likes.
 type liar struct {
 	status int

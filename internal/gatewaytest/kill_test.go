@@ -23,6 +23,7 @@ const everyKill = "QUIRE_KILLS"
 // a client was answered: the session goes on, each request is one that the provider
 // takes, the answers are the same, and the pool is sound.
 // failures.md A2, A6
+// design.md G13
 func TestKilledAtWrites(t *testing.T) {
 	for _, d := range dialects() {
 		t.Run(string(d.api), func(t *testing.T) {

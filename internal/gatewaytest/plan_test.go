@@ -98,7 +98,7 @@ func (p plan) steps(n int, thinks bool) string {
 		fmt.Fprintf(&b, " think about %d for a while\n", n)
 	}
 	if p.says {
-		fmt.Fprintf(&b, " say answer %d, of some length so that it comes in more than one piece\n", n)
+		fmt.Fprintf(&b, " say answer %d, of some length so that it comes in more than one piece, and is known again where it comes back as a summary\n", n)
 	}
 	for i := range p.calls {
 		fmt.Fprintf(&b, " call %s as c%d%c {\"n\": %d, \"path\": \"src/file%d.go\"}\n", toolNames()[(n+i)%3], n, 'a'+i, n, n%7)

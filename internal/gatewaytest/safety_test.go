@@ -25,6 +25,8 @@ import (
 
 // Keys and the token are in nothing that a gateway writes or shows: no journal, no
 // store, no line, no fault, no page (G20).
+//
+// design.md G20
 func TestSecretsAreNotKept(t *testing.T) {
 	const key = "made-up-key-of-a-client-for-the-tests"
 	token := gateway.Token(keySecret())
@@ -103,6 +105,8 @@ func fileWith(t *testing.T, dir, text string) (name string) {
 // A chain is its credential's own (G1, G20): who sends another's conversation under
 // another key gets nothing of what is kept of it. What the other's stream folded, this
 // one sends itself; what the model reads back comes from this one's own pages.
+//
+// design.md G1, G20
 func TestOtherCredential(t *testing.T) {
 	for _, d := range dialects() {
 		t.Run(string(d.api), func(t *testing.T) {

@@ -60,6 +60,11 @@ func newWalk(rt *rapid.T, up *upstream, home string, faults bool, change func(*g
 func (w *walk) open() {
 	o := options(w.pool, w.up.address)
 	o.Failed = func(err error) { w.rt.Errorf("the gateway: %v", err) }
+	o.Seen = func(l gateway.Line) {
+		if l.Epoch != "" {
+			w.rt.Logf("call of %s: %s", l.At.Format("02 15:04:05"), l.Epoch)
+		}
+	}
 	w.change(&o)
 	w.g = start(w.rt, o)
 	w.ends[through] = w.g
@@ -112,25 +117,37 @@ func (w *walk) advance(k *talk, label int) {
 // way must stand as it is.
 func (w *walk) settled() bool { return len(w.now().pending) == 0 && len(w.now().views[0]) > 0 }
 
-// steps are what a walk does, by name. Each ends with a valid talk.
-func (w *walk) steps() []struct {
+// A move is one thing that a client does. It ends with a valid talk.
+type move struct {
 	name string
 	do   func()
-} {
-	return []struct {
-		name string
-		do   func()
-	}{
+}
+
+// moves are all that a walk does.
+func (w *walk) moves() []move {
+	return []move{
 		{"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }},
 		{"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }},
-		{"pause", func() {
-			w.clock.pass(rapid.SampledFrom([]time.Duration{time.Minute, 6 * time.Minute, 2 * time.Hour, 30 * time.Hour}).Draw(w.rt, "pause"))
-			w.goOn(mishap{})
-		}},
+		{"pause", w.pause},
 		{"mishap", w.misfortune}, {"fork", w.fork}, {"rewind", w.rewind}, {"edit", w.edit}, {"clear", w.clear}, {"compact", w.compact},
 		{"parallel", w.parallel}, {"subagent", w.subagent}, {"switch", w.turn}, {"tools", w.retool}, {"system", w.resystem}, {"model", w.remodel},
 		{"image", w.image}, {"side", w.side}, {"count", w.countTokens}, {"restart", func() { stop(w.rt, w.g); w.open() }},
 	}
+}
+
+// terms are what a walk does whose client changes what stands in front of its
+// messages, and takes it back, while older prompts are in the cache still.
+func (w *walk) terms() []move {
+	return []move{
+		{"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }},
+		{"go on", func() { w.goOn(mishap{}) }}, {"go on", func() { w.goOn(mishap{}) }}, {"pause", w.pause}, {"pause", w.pause},
+		{"tools", w.retool}, {"system", w.resystem}, {"model", w.remodel}, {"model", w.remodel}, {"clear", w.clear}, {"rewind", w.rewind}, {"subagent", w.subagent}, {"switch", w.turn},
+	}
+}
+
+func (w *walk) pause() {
+	w.clock.pass(rapid.SampledFrom([]time.Duration{time.Minute, 6 * time.Minute, 2 * time.Hour, 30 * time.Hour}).Draw(w.rt, "pause"))
+	w.goOn(mishap{})
 }
 
 func (w *walk) misfortune() {
@@ -373,8 +390,29 @@ func (w *walk) judge(faults bool) {
 		}
 	}
 	if !w.loose && !faults && spent[through] > spent[direct]*1.0000001 {
-		w.rt.Fatalf("through the gateway it cost $%.6f, without $%.6f", spent[through], spent[direct])
+		w.rt.Fatalf("through the gateway it cost $%.6f, without $%.6f\n%s", spent[through], spent[direct], w.books())
 	}
+}
+
+// books are the requests of both ends side by side, with their money.
+func (w *walk) books() string {
+	var b strings.Builder
+	lists := [2][]sim.Request{w.sims[through].Requests(), w.sims[direct].Requests()}
+	for i := range max(len(lists[0]), len(lists[1])) {
+		for end, list := range lists {
+			if i >= len(list) {
+				continue
+			}
+			q := &list[i]
+			u := q.Usage
+			fmt.Fprintf(&b, "%3d %-7s %s %-18s plain %6d read %6d write %6d out %4d $%.6f", i, []string{"through", "direct"}[end], q.At.Format("02 15:04:05"), q.Model, u.Input, u.CacheRead, u.CacheWrite, u.Output, cost(*q))
+			if strings.Contains(string(q.Body), `"recall"`) {
+				b.WriteString(" recall")
+			}
+			b.WriteString("\n")
+		}
+	}
+	return b.String()
 }
 
 // cost is what a request cost in US dollars, by the usage that was reported.
@@ -425,11 +463,11 @@ func namedBodies(t failer, home string) map[quire.Hash]bool {
 }
 
 // walkOn lets a walk go its way.
-func walkOn(rt *rapid.T, up *upstream, home string, faults bool, change func(*gateway.Options)) {
+func walkOn(rt *rapid.T, up *upstream, home string, faults bool, change func(*gateway.Options), moves func(*walk) []move) {
 	w := newWalk(rt, up, home, faults, change)
 	defer func() { stop(rt, w.g) }()
 	w.goOn(mishap{})
-	steps := w.steps()
+	steps := moves(w)
 	for range rapid.IntRange(1, 20).Draw(rt, "steps") {
 		if w.label > labels-4 {
 			break
@@ -457,7 +495,7 @@ func curating(o *gateway.Options) {
 }
 
 // walks lets many clients go their way.
-func walks(t *testing.T, faults bool, change func(*gateway.Options)) {
+func walks(t *testing.T, faults bool, change func(*gateway.Options), moves func(*walk) []move) {
 	up := newUpstream(t)
 	dir := t.TempDir()
 	n := 0
@@ -465,7 +503,7 @@ func walks(t *testing.T, faults bool, change func(*gateway.Options)) {
 		n++
 		home := filepath.Join(dir, fmt.Sprint(n))
 		defer os.RemoveAll(home)
-		walkOn(rt, up, home, faults, change)
+		walkOn(rt, up, home, faults, change, moves)
 	})
 }
 
@@ -473,10 +511,14 @@ func walks(t *testing.T, faults bool, change func(*gateway.Options)) {
 // every request is one that a vendor takes, the bill is no higher, and everything
 // can be had again. First through the relay, then through curation, and then with a
 // model that asks for what was taken out of its prompt; that may cost something.
-func TestRelayedWalks(t *testing.T) { walks(t, false, relayed) }
+func TestRelayedWalks(t *testing.T) { walks(t, false, relayed, (*walk).moves) }
 
 // failures.md A1, A2, A4, A5, A6, A8, A9, A10, A31, A32, A34
-func TestCuratedWalks(t *testing.T) { walks(t, false, curating) }
+func TestCuratedWalks(t *testing.T) { walks(t, false, curating, (*walk).moves) }
+
+// A client that goes back to what it had before finds in the cache what it had left
+// there, and so does a curated one.
+func TestTermsWalks(t *testing.T) { walks(t, false, curating, (*walk).terms) }
 
 // failures.md A37
-func TestRecallingWalks(t *testing.T) { walks(t, true, curating) }
+func TestRecallingWalks(t *testing.T) { walks(t, true, curating, (*walk).moves) }

@@ -19,7 +19,8 @@ type History struct {
 	// Pending is the epoch that the next call undoes, 0 for none.
 	Pending int `json:"pending,omitempty"`
 
-	ends ends
+	ends   ends
+	prices func(call int) schedule.Moment // nil: not known
 }
 
 // A Call is one call and its plan.
@@ -38,6 +39,18 @@ type Call struct {
 	Decisions []quire.Decision `json:"decisions,omitempty"`
 	Entered   []Entered        `json:"entered,omitempty"`
 	Faults    []Fault          `json:"faults,omitempty"`
+	Foreseen  []Foreseen       `json:"foreseen,omitempty"` // pages that were brought in because words pointed to them
+	Hits      int              `json:"hits,omitempty"`     // pages that the call needed and that stood in its prompt
+}
+
+// Foreseen is a page that a call's prompt held because words had pointed to it.
+type Foreseen struct {
+	Page   quire.PageNumber `json:"page"`
+	Call   int              `json:"call"` // whose prompt held it first
+	Tokens int              `json:"tokens"`
+	Reason string           `json:"reason"`
+	Known  bool             `json:"known"` // whether it was used
+	Used   bool             `json:"used"`
 }
 
 // Entered is a part of a page that came in with a call.
@@ -52,6 +65,7 @@ type Fault struct {
 	Page  quire.PageNumber `json:"page"`
 	Call  int              `json:"call"`
 	Cost  float64          `json:"cost"`
+	Saved float64          `json:"saved,omitempty"` // what its going had saved until then
 	From  quire.Rendition  `json:"from,omitempty"`  // in which it stood
 	Epoch int              `json:"epoch,omitempty"` // that had lowered it, 0: none
 	Since int              `json:"since,omitempty"` // calls since then
@@ -76,6 +90,7 @@ type Epoch struct {
 	Saves  float64   `json:"saves"`            // what it was expected to save until the next one
 	Faults int       `json:"faults"`           // on pages that it had lowered, within few calls
 	Missed float64   `json:"missed"`           // what those cost
+	Spared float64   `json:"spared,omitempty"` // and what the going of their pages had saved until then
 	Undoes int       `json:"undoes,omitempty"` // the epoch that it undoes
 	Undone int       `json:"undone,omitempty"` // the epoch that undid it
 }
@@ -187,15 +202,114 @@ func (h *History) settle() {
 	}
 }
 
+// saved is what the going of a page had saved until it was missed: the calls since
+// did not read it, and where the prompt was written anyway that was spared too.
+func (h *History) saved(f *Fault, d *Decided) float64 {
+	if h.prices == nil {
+		return 0
+	}
+	m := h.prices(f.Call)
+	each := m.Prices.Read * float64(f.Since)
+	if d.Epoch > 0 && d.Epoch <= len(h.Epochs) && h.Epochs[d.Epoch-1].Kind == quire.EpochFree {
+		each += m.Write - m.Prices.Read
+	}
+	return each * float64(d.Was-d.Tokens)
+}
+
 func (h *History) blame(f *Fault, lowered map[quire.PageNumber]Decided) {
 	d, ok := lowered[f.Page]
 	if !ok {
 		return
 	}
 	f.From, f.Epoch, f.Since = d.To, d.Epoch, f.Call-d.Call
+	if f.Saved == 0 {
+		f.Saved = h.saved(f, &d)
+	}
 	if f.Soon = f.Since <= soon && d.Epoch > 0 && d.Epoch <= len(h.Epochs); f.Soon {
 		e := &h.Epochs[d.Epoch-1]
 		e.Faults++
 		e.Missed += f.Cost
+		e.Spared += f.Saved
+	}
+}
+
+// Foreseen are the times that a page was brought in because words pointed to it.
+func (h *History) Foreseen(page quire.PageNumber) (all []Foreseen) {
+	for i := range h.Calls {
+		for _, f := range h.Calls[i].Foreseen {
+			if f.Page == page {
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// used notes whether a page that was foreseen at a call was used.
+func (h *History) used(page quire.PageNumber, call int, used bool) {
+	if call < 0 || call >= len(h.Calls) {
+		return
+	}
+	for i := range h.Calls[call].Foreseen {
+		if f := &h.Calls[call].Foreseen[i]; f.Page == page {
+			f.Known, f.Used = true, used
+		}
+	}
+}
+
+// Totals are the figures of a whole session (design, section 6.11).
+type Totals struct {
+	Hits      int            `json:"hits"`         // pages that calls needed and that stood in their prompts
+	Faults    int            `json:"faults"`       // and that did not
+	Missed    float64        `json:"missed"`       // what those cost
+	Soon      int            `json:"misschedules"` // of the faults, those on pages that an epoch had lowered within few calls
+	SoonCost  float64        `json:"misschedule_cost"`
+	SoonSaved float64        `json:"misschedule_saving"` // what the going of those pages had saved until then
+	Demotions int            `json:"demotions"`          // pages that got a lower form
+	Folds     int            `json:"folds"`              // pages that a card stands for since
+	Epochs    map[string]int `json:"epochs"`             // by kind
+	Foreseen  int            `json:"prefetched"`
+	Used      int            `json:"prefetches_used"`
+	Wasted    int            `json:"prefetches_wasted"`
+}
+
+// Totals adds the calls up.
+func (h *History) Totals() Totals {
+	t := Totals{Epochs: map[string]int{}}
+	for i := range h.Epochs {
+		t.Epochs[h.Epochs[i].Kind]++
+	}
+	for i := range h.Calls {
+		t.add(&h.Calls[i])
+	}
+	return t
+}
+
+func (t *Totals) add(c *Call) {
+	t.Hits += c.Hits
+	for _, d := range c.Decisions {
+		switch {
+		case d.To == quire.RenditionCard && d.Tokens == 0:
+			t.Folds++
+		case !d.To.Resident():
+			t.Demotions++
+		}
+	}
+	for i := range c.Faults {
+		f := &c.Faults[i]
+		t.Faults++
+		t.Missed += f.Cost
+		if f.Soon {
+			t.Soon, t.SoonCost, t.SoonSaved = t.Soon+1, t.SoonCost+f.Cost, t.SoonSaved+f.Saved
+		}
+	}
+	for i := range c.Foreseen {
+		f := &c.Foreseen[i]
+		t.Foreseen++
+		if f.Known && f.Used {
+			t.Used++
+		} else if f.Known {
+			t.Wasted++
+		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 )
 
@@ -222,6 +222,6 @@ func TestPlayWantsAPrice(t *testing.T) {
 // none knows no model.
 type none struct{}
 
-var _ eval.PriceList = none{}
+var _ replay.PriceList = none{}
 
 func (none) Model(string) (price.Model, bool) { return price.Model{}, false }

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 )
@@ -22,13 +23,13 @@ var ErrNoPrice = errors.New("the price of its model is not known")
 type Way struct {
 	Counter *token.Counter
 	Table   *schedule.Table
-	Prices  eval.PriceList
+	Prices  replay.PriceList
 	Profile *price.Profile // in place of the prices and pauses as they were; nil: those
 	Budget  int            // quality budget in tokens; 0: that of the evaluation
 }
 
 // Play plays the session through the scheduler. The errors are ErrNoPrice,
-// [eval.ErrTooLong], or what the system says.
+// [recording.ErrTooLong], or what the system says.
 func (s *Source) Play(ctx context.Context, way Way) (*History, error) {
 	h, err := s.play(ctx, way)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Source) play(ctx context.Context, way Way) (h *History, err error) {
 	if err != nil {
 		return nil, err
 	}
-	load := eval.Loader{Counter: way.Counter}
+	load := recording.Loader{Counter: way.Counter}
 	session, nodes, err := load.Read(ctx, s.Path, s.events(ctx, o.head))
 	if err != nil {
 		return nil, err
@@ -54,18 +55,18 @@ func (s *Source) play(ctx context.Context, way Way) (h *History, err error) {
 	}
 	p := &played{session: session, outline: o, names: newNames(session, nodes, o)}
 	set := schedule.Settings{Care: schedule.DefaultCare}
-	if p.telling, err = eval.Tell(session, under, set, way.Table, p.marks); err != nil {
+	if p.telling, err = replay.Tell(session, under, set, way.Table, p.marks); err != nil {
 		return nil, err
 	}
 	return p.history(under.Name, way.Profile != nil), nil
 }
 
-func (w *Way) setting(s *eval.Session) (eval.Setting, error) {
-	budget := cmp.Or(w.Budget, eval.SingleBudget)
+func (w *Way) setting(s *recording.Session) (replay.Setting, error) {
+	budget := cmp.Or(w.Budget, replay.SingleBudget)
 	if w.Profile != nil {
-		return eval.UnderProfile(s, *w.Profile, budget), nil
+		return replay.UnderProfile(s, *w.Profile, budget), nil
 	}
-	under, ok := eval.AsRecorded(s, w.Prices, budget)
+	under, ok := replay.AsRecorded(s, w.Prices, budget)
 	if !ok {
 		return under, ErrNoPrice
 	}
@@ -80,7 +81,7 @@ type names struct {
 }
 
 // newNames pairs the pages of items with those of the records that they are from.
-func newNames(s *eval.Session, nodes []int, o *outline) names {
+func newNames(s *recording.Session, nodes []int, o *outline) names {
 	n := names{map[quire.PageNumber]quire.PageNumber{}, map[quire.PageNumber]quire.PageNumber{}}
 	for i := range s.Items {
 		pages := o.pages[nodes[i]]
@@ -94,10 +95,10 @@ func newNames(s *eval.Session, nodes []int, o *outline) names {
 
 // played is a session that was played.
 type played struct {
-	session *eval.Session
+	session *recording.Session
 	outline *outline
 	names   names
-	telling *eval.Telling
+	telling *replay.Telling
 	marked  int // marks that were handed on
 }
 
@@ -129,6 +130,8 @@ func (p *played) history(prices string, relative bool) *History {
 		h.Calls = append(h.Calls, c)
 	}
 	h.Pending = p.outline.undone(len(h.Calls), len(h.Calls))
+	p.settled(h)
+	h.prices = func(int) schedule.Moment { return p.telling.Context().Moment(p.telling.Turn()) }
 	h.settle()
 	return h
 }
@@ -139,6 +142,7 @@ func (p *played) call(k int) Call {
 		Call: k, ID: of.ID, Model: of.Model, At: of.At, Reason: told.Plan.Reason,
 		Prefix: told.Prefix, Before: told.Plan.Before, After: told.Plan.After, Account: told.Account,
 	}
+	c.Foreseen, c.Hits = p.foreseen(&told.Plan), p.hits(k, len(told.Missed))
 	for _, d := range told.Plan.Decisions {
 		if d.Page = p.names.journal[d.Page]; d.Page > 0 {
 			c.Decisions = append(c.Decisions, d)
@@ -156,6 +160,36 @@ func (p *played) call(k int) Call {
 		}
 	}
 	return c
+}
+
+// settled notes of what was foreseen whether it was used.
+func (p *played) settled(h *History) {
+	for k := range p.telling.Calls {
+		for _, f := range p.telling.Calls[k].Plan.Settled {
+			h.used(p.names.journal[f.Page], f.Call, f.Used)
+		}
+	}
+}
+
+// foreseen are the pages that a plan brought in because words pointed to them.
+func (p *played) foreseen(plan *schedule.Plan) (all []Foreseen) {
+	for _, f := range plan.Foreseen {
+		if n := p.names.journal[f.Page]; n > 0 {
+			all = append(all, Foreseen{Page: n, Call: f.Call, Tokens: f.Tokens, Reason: f.Reason})
+		}
+	}
+	return all
+}
+
+// hits is how many pages a call needed and had.
+func (p *played) hits(k, missed int) (n int) {
+	needs := p.session.Needs
+	at, _ := slices.BinarySearchFunc(needs, int32(k), func(n recording.Need, k int32) int { return cmp.Compare(n.Call, k) })
+	pages := map[quire.PageNumber]bool{}
+	for ; at < len(needs) && needs[at].Call == int32(k); at++ {
+		pages[needs[at].Page] = true
+	}
+	return max(0, len(pages)-missed)
 }
 
 func (p *played) epoch(c *Call, plan *schedule.Plan, number int) Epoch {

@@ -52,9 +52,12 @@ func (r *recorded) read() {
 	for i := range r.outline.faults {
 		r.fault(&r.outline.faults[i])
 	}
+	for i := range r.outline.ins {
+		r.foreseen(&r.outline.ins[i])
+	}
 	for _, a := range r.outline.sums {
 		if c := r.call(a.Chain, a.Call); c != nil {
-			c.Account = a.Shadow - a.Live
+			c.Account, c.Hits = a.Shadow-a.Live, a.Hits
 		}
 	}
 	r.h.Pending = r.outline.undone(len(r.h.Calls), len(r.h.Calls))
@@ -101,12 +104,24 @@ func (r *recorded) undoes(e *quire.EpochRecord, call int) int {
 	return r.outline.undone(0, call)
 }
 
+// foreseen takes a page that was foreseen, or of an earlier one whether it was used.
+func (r *recorded) foreseen(p *quire.PageInRecord) {
+	c := r.call(p.Chain, p.Call)
+	switch {
+	case c == nil || p.How != quire.PageInPrefetch:
+	case p.Used != nil:
+		r.h.used(p.Page, c.Call, *p.Used)
+	default:
+		c.Foreseen = append(c.Foreseen, Foreseen{Page: p.Page, Call: c.Call, Tokens: p.Tokens, Reason: p.Reason})
+	}
+}
+
 func (r *recorded) fault(f *quire.FaultRecord) {
 	c := r.call(f.Chain, f.Call)
 	if c == nil {
 		return
 	}
-	one := Fault{Page: f.Page, Call: c.Call, Cost: f.Cost, From: f.From, Since: f.Since}
+	one := Fault{Page: f.Page, Call: c.Call, Cost: f.Cost, From: f.From, Since: f.Since, Saved: f.Saved}
 	if f.Cost == 0 && r.prices != nil {
 		if m, ok := r.prices(c.Model); ok { // the record has what was read again, and not its price
 			prompt := float64(c.After + c.Prefix)

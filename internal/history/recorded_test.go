@@ -1,6 +1,7 @@
 package history
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -72,5 +73,49 @@ func TestRecordedIsWhatWasSent(t *testing.T) {
 		if _, ok := h.Undo(n); ok {
 			t.Errorf("epoch %d can be undone", n)
 		}
+	}
+}
+
+// The totals of a session add up what its records say: hits, faults with what they
+// cost and had been spared, forms that changed, and what was foreseen.
+func TestTotals(t *testing.T) {
+	c := newChronicle(t, t.TempDir())
+	t.Cleanup(c.close)
+	c.user(0, "Why?")
+	c.plan(0, 10)
+	run := c.run("make", listing(0, 8))
+	c.user(20*time.Minute, "Go on.")
+	lowered := quire.Decision{Page: run, From: quire.RenditionFull, To: quire.RenditionHandle, Tokens: 20, Was: 400, Reason: "idle"}
+	c.plan(1, 420, lowered, quire.Decision{Page: 1, From: quire.RenditionFull, To: quire.RenditionCard, Was: 9, Reason: "folded"})
+	c.append(quire.RecordEpoch, quire.EpochRecord{Epoch: 1, Call: c.nextCall(), Kind: quire.EpochFree, Reason: "cold", Before: 420, After: 30})
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: c.nextCall(), How: quire.PageInPrefetch, Page: run, Tokens: 400, Reason: "its path"})
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: c.nextCall(), How: quire.PageInPrefetch, Page: 1, Tokens: 9, Reason: "a name"})
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: c.nextCall(), How: quire.PageInFault, Page: 1, Tokens: 9})
+	c.append(quire.RecordFault, quire.FaultRecord{Call: c.nextCall(), Page: run, From: quire.RenditionHandle, Cost: 5, Saved: 2})
+	c.append(quire.RecordAccount, quire.AccountRecord{Call: c.nextCall(), Shadow: 3, Live: 2, Hits: 4})
+	first := c.nextCall()
+	c.say("So.")
+	yes, no := true, false
+	c.plan(1, 40)
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: first, How: quire.PageInPrefetch, Page: run, Used: &yes})
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: first, How: quire.PageInPrefetch, Page: 1, Used: &no})
+	c.append(quire.RecordPageIn, quire.PageInRecord{Call: c.nextCall(), How: quire.PageInPrefetch, Page: run, Tokens: 400, Reason: "again"})
+	c.say("Done.")
+	h, ok, err := c.source().Recorded(dollars)
+	if !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	got, want := h.Totals(), Totals{
+		Hits: 4, Faults: 1, Missed: 5, Soon: 1, SoonCost: 5, SoonSaved: 2, Demotions: 1, Folds: 1,
+		Epochs: map[string]int{quire.EpochFree: 1}, Foreseen: 3, Used: 1, Wasted: 1,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if all := h.Foreseen(run); len(all) != 2 || !all[0].Used || all[0].Reason != "its path" || all[1].Known {
+		t.Errorf("%+v", all)
+	}
+	if e := h.Epochs[0]; e.Missed != 5 || e.Spared != 2 {
+		t.Errorf("%+v", e)
 	}
 }

@@ -45,6 +45,7 @@ type outline struct {
 	epochs []quire.EpochRecord
 	faults []quire.FaultRecord
 	sums   []quire.AccountRecord
+	ins    []quire.PageInRecord
 }
 
 // damaged reports whether an error is about one place, after which reading goes
@@ -89,6 +90,8 @@ func (o *outline) record(r quire.Record) {
 		take(r, func(e quire.EpochRecord) { o.epochs = append(o.epochs, e) })
 	case quire.RecordFault:
 		take(r, func(f quire.FaultRecord) { o.faults = append(o.faults, f) })
+	case quire.RecordPageIn:
+		take(r, func(p quire.PageInRecord) { o.ins = append(o.ins, p) })
 	case quire.RecordAccount:
 		take(r, func(a quire.AccountRecord) { o.sums = append(o.sums, a) })
 	}

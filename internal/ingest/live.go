@@ -190,8 +190,10 @@ func (l *Live) Sync(ctx context.Context) error {
 		if _, err := l.w.Append(l.wait.lines[0].kind, l.wait.lines[0].payload); err != nil {
 			return err
 		}
+		l.wait.lines[0] = line{} // what is written is not held any longer
 		l.wait.lines = l.wait.lines[1:]
 	}
+	l.wait.lines = nil
 	return l.w.Sync()
 }
 

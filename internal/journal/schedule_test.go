@@ -45,7 +45,7 @@ func scheduled() []struct {
 			Stamp: stamp, Call: "c2", Page: 7, Lines: lines, From: quire.RenditionHandle, Since: 4, Strict: true, Reread: 90, Trips: 1,
 			Cost: .01, Saved: .02,
 		}},
-		{quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: "c2", Shadow: 3.5, Live: 2.25, Error: .1}},
+		{quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: "c2", Shadow: 3.5, Live: 2.25, Error: .1, Hits: 4}},
 		{quire.RecordMark, quire.MarkRecord{
 			What: quire.MarkTask, Page: 7, Body: quire.Sum("b"), Until: 9, Task: "parser", Epoch: 2, By: "user:ann",
 		}},

@@ -72,6 +72,28 @@ func TestRuleSaidTwiceStandsOnceAndRewoundRuleNot(t *testing.T) {
 	lacks(t, card, "Never push to main. (p1)", "Always squash")
 }
 
+// failures.md A21: what a fold takes away, the rules of its pages stand for.
+func TestRulesOfAFold(t *testing.T) {
+	var s session
+	s.user("Never push to main. Look at the parser.")
+	s.model("Fine.")
+	s.user("Always squash. 不要动迁移文件。")
+	s.model("Fine.")
+	s.user("Never push to main. Only edit src.")
+	rules := func(first, last quire.PageNumber) string { return s.ledger.Rules(first, last, 400, runes) }
+	holds(t, rules(1, 4), "> Always squash. (p3)\n", "> 不要动迁移文件。 (p3)\n")
+	lacks(t, rules(1, 4), "push", "src", "parser")
+	holds(t, rules(1, 5), "> Only edit src. (p5)\n> Never push to main. (p5)\n> 不要动迁移文件。 (p3)\n> Always squash. (p3)\n")
+	if got := rules(1, 2); got != "" {
+		t.Errorf("the rule that was said again stands in the fold before: %q", got)
+	}
+	if got := s.ledger.Rules(1, 5, 10, runes); got != "" {
+		t.Errorf("ten tokens hold %q", got)
+	}
+	s.ledger.Judge([]page.Fate{{Page: 3, Outcome: quire.OutcomeAbandoned}})
+	lacks(t, rules(1, 5), "squash", "迁移")
+}
+
 // failures.md A22
 func TestTodoListKeepsItsNewestState(t *testing.T) {
 	var s session

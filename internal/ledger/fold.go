@@ -22,6 +22,18 @@ func (l *Ledger) TurnCard(number, budget int, count func(string) int) string {
 	return l.fit(begin, "[end of the turn]", []section{t.request(), t.concluded(), t.files(), t.ran()}, budget, count)
 }
 
+// Rules renders the rules that the user stated on the pages from first to last, as
+// they stand and newest first, in at most budget tokens: what a fold of these pages
+// takes out of the prompt and must not take away. A rule that was said again later
+// stands where it was said last. What does not fit is named with its pages. It is ""
+// where there are none or the budget is too small.
+func (l *Ledger) Rules(first, last quire.PageNumber, budget int, count func(string) int) string {
+	s := l.ruled()
+	s.lines = slices.DeleteFunc(s.lines, func(e entry) bool { return e.page < first || e.page > last })
+	s.title = "newest first, verbatim"
+	return l.fit("[rules from there, kept by Quire: they hold until the user takes them back]", "[end of the rules]", []section{s}, budget, count)
+}
+
 // request is the first line of what the user said.
 func (t *turn) request() section {
 	s := section{title: "the user said, " + past(t), noun: "message", whole: true}

@@ -25,7 +25,7 @@ type job struct {
 // How tools tell that a job was started, what they call it and where its output
 // goes, and how they tell that it is over.
 var (
-	jobStarted = regexp.MustCompile(`(?i)(?:running|started|launched|moved|executing|continues)\b[^\n]{0,40}\b(?:background|async\w*)|\basync agent launched|process running with session id|"agent_id"\s*:|still running[^\n]{0,40}\bid\b`)
+	jobStarted = regexp.MustCompile(`(?:running|started|launched|moved|executing|continues)\b[^\n]{0,40}\b(?:background|async\w*)|\basync agent launched|process running with session id|"agent_id"[ \t]*:|still running[^\n]{0,40}\bid\b`)
 	jobID      = regexp.MustCompile(`(?i)(?:\bsession id:?|\bwith id:?|"agent_id"\s*:|\bagent[_ ]?id:?|\bshell[_ ]?id:?|\btask[_ ]?id:?|\bjob[_ ]?id:?|\bbash[_ ]?id:?|\(id:|<task-id>)\s*["']?([\w-]{1,64})`)
 	jobOutput  = regexp.MustCompile(`(?i)(?:output[_ ]file:?|output (?:is being |will be )?(?:written|saved|redirected) to:?|<output-file>)\s*["']?([^\s"'<>]+)`)
 	jobStatus  = regexp.MustCompile(`(?i)(?:<status>|"status"\s*:\s*"|\bstatus: ?)\s*(\w+)`)
@@ -36,14 +36,14 @@ var (
 // follow takes the result of a call: it may start a job, or end one that the call
 // is about.
 func (l *Ledger) follow(c *call, text string) {
-	head := text[:min(len(text), 4096)]
 	for _, j := range l.jobs {
 		if !j.over && names(c.args, j.ID) {
 			j.over = j.over || c.outcome != quire.OutcomeError && ending.MatchString(c.tool) || over(text)
 			return
 		}
 	}
-	if !jobStarted.MatchString(head) || c.outcome == quire.OutcomeError || c.action != quire.ActionRun && c.action != quire.ActionTask && c.action != quire.ActionNone {
+	head := text[:min(len(text), 4096)]
+	if !c.starts() || !tellsOfStart(head) {
 		return
 	}
 	if m := jobID.FindStringSubmatch(head); m != nil {
@@ -53,6 +53,41 @@ func (l *Ledger) follow(c *call, text string) {
 		}
 		l.jobs = append(l.jobs, j)
 	}
+}
+
+// starts reports whether a call is of a kind that starts jobs, and went well.
+func (c *call) starts() bool {
+	return c.outcome != quire.OutcomeError && (c.action == quire.ActionRun || c.action == quire.ActionTask || c.action == quire.ActionNone)
+}
+
+// tellsOfStart reports whether a result tells that a job was started. What tells it
+// stands in one line, and only lines with a word that it needs are looked at: most
+// results have none.
+func tellsOfStart(head string) bool {
+	lower := strings.ToLower(head)
+	for _, word := range []string{"background", "async", "with session id", `"agent_id"`, "still running"} {
+		for from := 0; ; {
+			i := strings.Index(lower[from:], word)
+			if i < 0 {
+				break
+			}
+			begin, end := lineAround(lower, from+i)
+			if jobStarted.MatchString(lower[begin:end]) {
+				return true
+			}
+			from = end
+		}
+	}
+	return false
+}
+
+// lineAround is where the line that holds a byte begins and ends.
+func lineAround(text string, at int) (begin, end int) {
+	begin, end = strings.LastIndexByte(text[:at], '\n')+1, len(text)
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		end = at + i
+	}
+	return begin, end
 }
 
 // notice takes a message of the harness, which may tell that jobs are over.

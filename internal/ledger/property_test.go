@@ -77,16 +77,21 @@ func TestRulesAreWholeOrNamed(t *testing.T) {
 			s.user(fmt.Sprintf("Never change module number %d without asking.", i))
 			s.model("Good.")
 		}
-		card := s.ledger.Card(rapid.IntRange(200, 1500).Draw(t, "budget"), runes)
-		shown := strings.Count(card, "> Never change module number")
-		whole := strings.Count(card, "without asking. (p")
-		if shown != whole && !strings.Contains(card, "messages of the user") && !strings.Contains(card, "newest message") {
-			t.Errorf("a rule is cut:\n%s", card)
-		}
-		if rules := strings.Count(card, "without asking. (p"); rules < n && !strings.Contains(card, "left out") {
-			t.Errorf("%d of %d rules and no word about the others:\n%s", rules, n, card)
-		}
+		budget := rapid.IntRange(200, 1500).Draw(t, "budget")
+		wholeOrNamed(t, s.ledger.Card(budget, runes), n)
+		wholeOrNamed(t, s.ledger.Rules(1, s.pages, budget, runes), n)
 	})
+}
+
+func wholeOrNamed(t *rapid.T, card string, n int) {
+	shown := strings.Count(card, "> Never change module number")
+	whole := strings.Count(card, "without asking. (p")
+	if shown != whole && !strings.Contains(card, "messages of the user") && !strings.Contains(card, "newest message") {
+		t.Errorf("a rule is cut:\n%s", card)
+	}
+	if whole < n && !strings.Contains(card, "left out") {
+		t.Errorf("%d of %d rules and no word about the others:\n%s", whole, n, card)
+	}
 }
 
 func TestSecretsAreMaskedInCards(t *testing.T) {

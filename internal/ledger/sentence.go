@@ -18,6 +18,9 @@ var bullet = regexp.MustCompile(`^[ \t]*(?:[-*+•·]|\(?\d{1,3}[.)、])[ \t]*`)
 // hide puts a filler of the same length in place of what is quoted, so that
 // positions in the result are positions in the text. Line ends stay.
 func hide(text string) string {
+	if !strings.ContainsAny(text, "`~\"“‘「『《«>'") {
+		return text
+	}
 	return quoted.ReplaceAllStringFunc(text, func(q string) string {
 		b := []byte(q)
 		for i := range b {

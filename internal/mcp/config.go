@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/quire-agent/quire/internal/x/trust"
 )
@@ -37,8 +38,9 @@ type Server struct {
 	Args    []string
 	Env     []string // NAME=value, by name; values may hold ${QUIRE_AUTH:provider}
 	URL     string
-	Headers []string // "Name: value", by name; the same
-	Skip    string   // why it is not connected to, "" where it is
+	Headers []string      // "Name: value", by name; the same
+	Timeout time.Duration // of a call, 0 for the usual one
+	Skip    string        // why it is not connected to, "" where it is
 }
 
 // Sum is what trust in a server is given to: all that would be started or reached.
@@ -70,6 +72,7 @@ type entry struct {
 	HTTPHeaders map[string]string `json:"http_headers"`
 	Headers     map[string]string `json:"headers"`
 	Disabled    bool              `json:"disabled"`
+	Timeout     float64           `json:"timeout"` // seconds
 }
 
 // Read reads the servers of a file, by name. A file that is not there has none. A
@@ -114,6 +117,9 @@ func parse(text []byte) (list []Server, err error) {
 
 func (e *entry) server(name string) Server {
 	s := Server{Name: name, Command: e.Command, Args: e.Args, Env: pairs(e.Env, "="), URL: e.URL, Headers: append(pairs(e.HTTPHeaders, ": "), pairs(e.Headers, ": ")...)}
+	if e.Timeout > 0 && e.Timeout <= longest.Seconds() {
+		s.Timeout = time.Duration(e.Timeout * float64(time.Second))
+	}
 	switch {
 	case e.Disabled:
 		s.Skip = Disabled

@@ -22,7 +22,8 @@ import (
 const (
 	usualConnect = 15 * time.Second // for one server
 	usualStartup = 10 * time.Second // how long a session waits for all of them
-	usualCall    = 10 * time.Minute
+	usualCall    = 2 * time.Minute
+	longest      = time.Hour   // that a file may give a call
 	terminate    = time.Second // how long a server has to end by itself
 )
 

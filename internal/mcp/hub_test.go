@@ -69,6 +69,12 @@ func demo(name string) *sdk.Server {
 		add("find_new", nil, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return texts("new"), nil })
 		return texts("grown"), nil
 	})
+	if name == "slow" {
+		add("get_never", nil, func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		})
+	}
 	add("leave", nil, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		os.Exit(3)
 		return nil, nil
@@ -182,6 +188,22 @@ func TestBothTransports(t *testing.T) {
 			}
 			testGrowth(t, h, tools)
 		})
+	}
+}
+
+// A server that never answers is given up after its time, which its entry may set.
+func TestServerThatNeverAnswers(t *testing.T) {
+	s := local(t, "slow", "slow")
+	s.Timeout = 100 * time.Millisecond
+	h := connect(t, Options{}, s)
+	if got := call(t, h.Tools(), "mcp__slow__get_never", "{}"); !got.Error || !strings.Contains(got.Text, "did not answer in 100ms") {
+		t.Errorf("%+v", got)
+	}
+	for entry, want := range map[string]time.Duration{`{"command": "x", "timeout": 1.5}`: 1500 * time.Millisecond, `{"command": "x", "timeout": -1}`: 0, `{"command": "x", "timeout": 1e300}`: 0, `{"command": "x"}`: 0} {
+		list, err := parse([]byte(`{"mcpServers": {"a": ` + entry + `}}`))
+		if err != nil || len(list) != 1 || list[0].Timeout != want {
+			t.Errorf("%s: %+v, %v", entry, list, err)
+		}
 	}
 }
 

@@ -1,12 +1,14 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -190,6 +192,9 @@ func (r *remote) Run(ctx context.Context, in tool.Input) (tool.Result, error) {
 	return r.link.call(ctx, r.name, in.Args)
 }
 
+// patience is how long a call of the server may take.
+func (l *link) patience() time.Duration { return cmp.Or(l.Timeout, usualCall) }
+
 // call calls a tool of a server. What goes wrong is a result that says so.
 func (l *link) call(ctx context.Context, name string, args json.RawMessage) (tool.Result, error) {
 	session, err := l.live(ctx)
@@ -199,14 +204,14 @@ func (l *link) call(ctx context.Context, name string, args json.RawMessage) (too
 	if len(args) == 0 {
 		args = json.RawMessage("{}")
 	}
-	limited, cancel := context.WithTimeout(ctx, usualCall)
+	limited, cancel := context.WithTimeout(ctx, l.patience())
 	defer cancel()
 	got, err := session.CallTool(limited, &sdk.CallToolParams{Name: name, Arguments: args})
 	switch {
 	case ctx.Err() != nil:
 		return tool.Failed("The call was interrupted."), nil
 	case errors.Is(limited.Err(), context.DeadlineExceeded):
-		return tool.Failed("The server %s did not answer in %s.", l.Name, usualCall), nil
+		return tool.Failed("The server %s did not answer in %s.", l.Name, l.patience()), nil
 	case err != nil:
 		return tool.Failed("The server %s: %v.", l.Name, l.told(err, ctx)), nil
 	}
@@ -316,7 +321,7 @@ func (l *link) read(ctx context.Context, uri string) (tool.Result, error) {
 	if err != nil {
 		return tool.Failed("The server %s cannot be reached: %v.", l.Name, err), nil
 	}
-	limited, cancel := context.WithTimeout(ctx, usualCall)
+	limited, cancel := context.WithTimeout(ctx, l.patience())
 	defer cancel()
 	if c := session.InitializeResult().Capabilities; c == nil || c.Resources == nil {
 		return tool.Failed("The server %s has no resources.", l.Name), nil

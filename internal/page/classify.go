@@ -2,6 +2,7 @@ package page
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -150,13 +151,16 @@ func (s sample) share(is func(string) bool) float64 {
 	return float64(n) / float64(len(s.lines))
 }
 
+// some reports whether a line is as asked.
+func (s sample) some(is func(string) bool) bool { return slices.ContainsFunc(s.lines, is) }
+
 // sure finds marks that leave no doubt.
 func (s sample) sure() (quire.Class, bool) {
 	diff, trace := 0, 0
 	for _, l := range s.lines {
 		switch {
 		case isDiffMark(l):
-			if diff++; diff == 2 || strings.HasPrefix(l, "diff --git ") || strings.HasPrefix(l, beginPatch) {
+			if diff++; diff == 2 || hasAny(l, "diff --git ", beginPatch, "Plan: ") {
 				return quire.ClassDiff, true
 			}
 		case isTestMark(l):
@@ -173,12 +177,18 @@ func (s sample) sure() (quire.Class, bool) {
 }
 
 func isDiffMark(l string) bool {
-	return hasAny(l, "diff --git ", "@@ -", "--- a/", "+++ b/", "*** Update File: ", beginPatch, "Index: ")
+	return hasAny(l, "diff --git ", "@@ -", "--- a/", "+++ b/", "*** Update File: ", beginPatch, "Index: ") || isPlanMark(l)
 }
 
-// isTestMark knows the lines by which test runners report: Go, pytest and
-// unittest, Jest, Vitest, Mocha and node, Cargo, Maven, Gradle and JUnit, RSpec,
-// dotnet, Bun.
+// isPlanMark knows the lines in which Terraform and its kin say what they would
+// change.
+func isPlanMark(l string) bool {
+	return hasAny(l, "Plan: ") && strings.Contains(l, " to add, ") || strings.HasSuffix(l, " will perform the following actions:")
+}
+
+// isTestMark knows the lines by which test runners report: Go (as text and as JSON),
+// pytest and unittest, Jest, Vitest, Mocha and node, Cargo, Maven, Gradle and JUnit,
+// RSpec, dotnet, Bun, GoogleTest.
 func isTestMark(l string) bool {
 	t := strings.TrimLeft(l, " \t")
 	switch {
@@ -201,6 +211,15 @@ func isTestMark(l string) bool {
 	case hasAny(t, "> Task :") && strings.Contains(strings.ToLower(t), "test"):
 		return true
 	case hasAny(t, "Passed!  - Failed:", "Failed!  - Failed:", "(pass) ", "(fail) "):
+		return true
+	case hasAny(t, "[==========] Running ", "[ RUN      ] ", "[       OK ] ", "[  FAILED  ] ", "[  PASSED  ] "):
+		return true
+	case hasAny(t, "test") && strings.Contains(t, ") ... ") && (strings.HasSuffix(t, " ok") || strings.HasSuffix(t, " FAIL") || strings.HasSuffix(t, " ERROR")):
+		return true
+	case hasAny(t, `{"Time":"`, `{"Action":"`) && strings.Contains(t, `"Action":"`) && strings.Contains(t, `"Package":"`):
+		return true
+	}
+	if count, rest, _ := strings.Cut(t, " "); allDigits(count) && count != "" && (hasAny(rest, "passing (") || rest == "failing") {
 		return true
 	}
 	return strings.Contains(t, " examples, ") && strings.Contains(t, " failure")
@@ -242,11 +261,11 @@ func (s sample) look() quire.Class {
 		return quire.ClassLog
 	case s.share(isStat) > 0.5:
 		return quire.ClassDiff
-	case s.share(isDiagnostic) > 0.5:
+	case s.share(isDiagnostic) > 0.5, s.some(isFault):
 		return quire.ClassLog
 	case s.share(isHit) > 0.5:
 		return quire.ClassSearch
-	case len(s.lines) > 1 && (s.share(isRow) > 0.6 || s.separated()):
+	case len(s.lines) > 1 && (s.share(isRow) > 0.6 || s.separated() || s.aligned()):
 		return quire.ClassTable
 	case len(s.lines) > 1 && s.share(isEntry) > 0.7:
 		return quire.ClassListing
@@ -287,6 +306,24 @@ func isDiagnostic(l string) bool {
 		isPath(parts[0]) && strings.HasPrefix(parts[3], " ")
 }
 
+// isFault knows a line in which a compiler or a linter tells of an error at a place:
+// a.c:3:1: error: …, a.ts(3,1): error …, or, under the name of the file, 3:1 error ….
+func isFault(l string) bool {
+	at := strings.Index(l, "error")
+	if at < 4 || len(l) > 2000 {
+		return false
+	}
+	before := strings.TrimSuffix(strings.TrimRight(l[:at], " "), "fatal")
+	before = strings.TrimRight(before, ": )")
+	column := strings.TrimRight(before, "0123456789")
+	if column == before || column == "" || strings.IndexByte(":,", column[len(column)-1]) < 0 {
+		return false
+	}
+	line := column[:len(column)-1]
+	place := strings.TrimRight(line, "0123456789")
+	return place != line && (strings.TrimSpace(place) == "" || strings.IndexByte(":(", place[len(place)-1]) >= 0 && isPath(place[:len(place)-1]))
+}
+
 // isHit knows a line of a search: path:line:text, path-line-text or, under the
 // name of its file, line:text.
 func isHit(l string) bool {
@@ -318,7 +355,7 @@ func isClock(l string) bool {
 
 // isRow knows a line of a table drawn with bars or box characters.
 func isRow(l string) bool {
-	return strings.Count(l, "|") >= 2 && strings.HasPrefix(strings.TrimSpace(l), "|") || strings.Count(l, "│") >= 2 ||
+	return strings.Count(l, "|") >= 2 && strings.HasPrefix(strings.TrimSpace(l), "|") || strings.Count(l, " | ") >= 2 || strings.Count(l, "│") >= 2 ||
 		strings.Count(l, "\t") >= 2 && l[0] != '\t' || strings.ContainsAny(l, "┼┬┴╬╦╩")
 }
 
@@ -333,6 +370,18 @@ func (s sample) separated() bool {
 		s.share(func(l string) bool { return strings.Count(l, ",") == want }) > 0.9
 }
 
+// aligned reports whether the first line is the head of a table in columns, as "ps"
+// and "kubectl get" write it: three words and more in capitals, and under each of
+// them the lines go on behind a space.
+func (s sample) aligned() bool {
+	head := s.lines[0]
+	words := strings.Fields(head)
+	if len(s.lines) < 3 || len(words) < 3 || head != strings.ToUpper(head) || !strings.Contains(head, "  ") || strings.ContainsAny(head, ":=.,") {
+		return false
+	}
+	return s.share(func(l string) bool { return len(strings.Fields(l)) >= len(words)-1 }) > 0.8
+}
+
 // isLogLine knows a line that begins with a date, a time or a level.
 func isLogLine(l string) bool {
 	t := strings.TrimLeft(l, " [(\x1b")
@@ -342,12 +391,25 @@ func isLogLine(l string) bool {
 	if len(t) >= 10 && t[4] == '/' && t[7] == '/' && allDigits(t[:4]+t[5:7]+t[8:10]) {
 		return true
 	}
-	word, _, _ := strings.Cut(t, " ")
+	word, rest, _ := strings.Cut(t, " ")
+	if step := strings.TrimPrefix(word, "#"); step != word && step != "" && allDigits(step) && isStep(rest) {
+		return true
+	}
 	switch strings.ToUpper(strings.Trim(word, ":]|")) {
 	case "INFO", "WARN", "WARNING", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "ERR":
 		return true
 	}
 	return strings.HasPrefix(t, "time=") || strings.HasPrefix(t, "level=")
+}
+
+// isStep knows what stands behind the number of a step in the log of a container
+// build: the seconds since it began, its name in brackets, or how it ended.
+func isStep(rest string) bool {
+	seconds, _, _ := strings.Cut(rest, " ")
+	whole, part, ok := strings.Cut(seconds, ".")
+	name, _, _ := strings.Cut(rest, "]")
+	_, of, staged := strings.Cut(name, "/")
+	return ok && part != "" && allDigits(whole+part) || hasAny(name, "[") && staged && of != "" && allDigits(of) || hasAny(rest, "[internal]", "[auth]", "DONE", "CACHED", "ERROR", "CANCELED", "transferring ", "sha256:", "extracting ")
 }
 
 // isEntry knows a line of a listing: a path, a line of "ls -l", a branch of a

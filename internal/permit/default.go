@@ -36,7 +36,7 @@ func paths() []Rule {
 		list = append(list, Rule{Write: p, Verdict: Ask, Reason: "it is git's own record"})
 	}
 	for _, p := range []string{".github/workflows/**", ".gitlab-ci.yml", ".env", ".env.*", "**/.env"} {
-		list = append(list, Rule{Write: p, Verdict: Ask, Reason: "it decides what runs elsewhere or holds secrets"})
+		list = append(list, Rule{Write: p, Verdict: Ask, Review: ReviewRequired, Reason: "it decides what runs elsewhere or holds secrets"})
 	}
 	for _, p := range []string{"**/.env", "**/.env.local", "**/.env.production", "**/.ssh/**", "**/.aws/**", "**/.gnupg/**", "**/.netrc", "**/.npmrc", "**/.pypirc", "**/id_rsa", "**/id_ed25519", "**/*.pem", "**/*.key", "/etc/shadow"} {
 		list = append(list, Rule{Read: p, Verdict: Ask, Reason: "such files hold secrets"})

@@ -24,6 +24,7 @@ type Rule struct {
 	Write   string  `json:"write,omitempty"`
 	Read    string  `json:"read,omitempty"`
 	Verdict Verdict `json:"verdict"`
+	Review  Demand  `json:"review,omitempty"` // of Command and Write
 	Reason  string  `json:"reason,omitempty"`
 }
 

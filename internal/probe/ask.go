@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/run"
 )
@@ -36,10 +37,10 @@ type Result struct {
 func (r *Result) Lost(w Way) bool { return !r.Resident && !r.Recalled[w] }
 
 // Ask plays a policy over a session and asks the probes, which rise by call.
-func Ask(ctx context.Context, s *eval.Session, p eval.Policy, set eval.Setting, probes []Probe, count retrieve.Counter) ([]Result, error) {
+func Ask(ctx context.Context, s *recording.Session, p replay.Policy, set replay.Setting, probes []Probe, count retrieve.Counter) ([]Result, error) {
 	a := newAsking(s, count)
 	out := make([]Result, 0, len(probes))
-	err := eval.Emit(s, p, set, func(k, _ int, blocks []eval.Block) error {
+	err := replay.Emit(s, p, set, func(k, _ int, blocks []replay.Block) error {
 		for len(out) < len(probes) && probes[len(out)].Call == int32(k) {
 			r, err := a.ask(ctx, probes[len(out)], blocks)
 			if err != nil {
@@ -58,7 +59,7 @@ func Ask(ctx context.Context, s *eval.Session, p eval.Policy, set eval.Setting, 
 // An asking is a session whose pages become findable as it goes on.
 type asking struct {
 	choose  *chooser
-	s       *eval.Session
+	s       *recording.Session
 	count   retrieve.Counter
 	index   *index.Index
 	entries []retrieve.Entry
@@ -66,7 +67,7 @@ type asking struct {
 	surface retrieve.Surface
 }
 
-func newAsking(s *eval.Session, count retrieve.Counter) *asking {
+func newAsking(s *recording.Session, count retrieve.Counter) *asking {
 	m := &index.Memory{}
 	a := &asking{choose: newChooser(s, 0), s: s, count: count, index: index.New(m, m)}
 	a.surface.Register(retrieve.NewKept("session", a.index, func(_ context.Context, refs []quire.PageRef) (out []*retrieve.Entry, _ error) {
@@ -78,7 +79,7 @@ func newAsking(s *eval.Session, count retrieve.Counter) *asking {
 	return a
 }
 
-func (a *asking) ask(ctx context.Context, p Probe, blocks []eval.Block) (Result, error) {
+func (a *asking) ask(ctx context.Context, p Probe, blocks []replay.Block) (Result, error) {
 	r := Result{Probe: p, Recalled: map[Way]bool{}, Tokens: map[Way]int{}}
 	var err error
 	if r.Resident, err = a.stands(p.Answer, blocks); err != nil {
@@ -101,7 +102,7 @@ func (a *asking) ask(ctx context.Context, p Probe, blocks []eval.Block) (Result,
 }
 
 // stands reports whether a line stands in a prompt.
-func (a *asking) stands(line string, blocks []eval.Block) (bool, error) {
+func (a *asking) stands(line string, blocks []replay.Block) (bool, error) {
 	for _, b := range blocks {
 		text := b.Text
 		if b.Whole {

@@ -11,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/shingle"
 )
 
@@ -39,13 +39,13 @@ type Probe struct {
 
 // A chooser makes probes of one session.
 type chooser struct {
-	s     *eval.Session
+	s     *recording.Session
 	seed  uint64
 	items map[quire.PageNumber]int // page → the item that shows its body
 	said  map[int32][]int          // call → the items of its answer
 }
 
-func newChooser(s *eval.Session, seed uint64) *chooser {
+func newChooser(s *recording.Session, seed uint64) *chooser {
 	c := &chooser{s, seed, map[quire.PageNumber]int{}, map[int32][]int{}}
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -60,7 +60,7 @@ func newChooser(s *eval.Session, seed uint64) *chooser {
 }
 
 // Choose makes up to n probes of a session, rising by call.
-func Choose(s *eval.Session, n int, seed uint64) ([]Probe, error) {
+func Choose(s *recording.Session, n int, seed uint64) ([]Probe, error) {
 	c := newChooser(s, seed)
 	var list []Probe
 	for _, i := range c.candidates() {
@@ -119,7 +119,7 @@ func (c *chooser) number(call int32, page quire.PageNumber) uint64 {
 
 // probe makes a probe of a need; ok is false where no line of its page stands as it
 // is in the answer.
-func (c *chooser) probe(n *eval.Need) (p Probe, ok bool, err error) {
+func (c *chooser) probe(n *recording.Need) (p Probe, ok bool, err error) {
 	page, err := c.body(n.Page)
 	if err != nil {
 		return p, false, err

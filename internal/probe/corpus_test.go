@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/trace"
 )
@@ -58,14 +59,14 @@ func TestRecordedSessions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := (&eval.Loader{Counter: count}).Load(t.Context(), logs[0])
+		s, err := (&recording.Loader{Counter: count}).Load(t.Context(), logs[0])
 		if err != nil {
 			t.Fatal(err)
 		}
 		probes, err := Choose(s, 4, 1)
 		if err == nil {
 			var got []Result
-			got, err = Ask(t.Context(), s, eval.Ours(eval.Always(table))[0], eval.UnderProfile(s, profile, eval.SingleBudget), probes, count)
+			got, err = Ask(t.Context(), s, replay.Ours(replay.Always(table))[0], replay.UnderProfile(s, profile, replay.SingleBudget), probes, count)
 			for i := range got {
 				if asked++; got[i].Lost(Words) {
 					lost++

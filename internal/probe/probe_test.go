@@ -13,8 +13,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/price"
+	"github.com/quire-agent/quire/internal/recording"
+	"github.com/quire-agent/quire/internal/replay"
 	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
@@ -81,7 +82,7 @@ func (l *log) round(t *testing.T, tool string, input map[string]string, result s
 }
 
 // load makes a session of the log.
-func (l *log) load(t *testing.T, count *token.Counter) *eval.Session {
+func (l *log) load(t *testing.T, count *token.Counter) *recording.Session {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	if err := os.WriteFile(path, []byte(l.lines.String()), 0o600); err != nil {
@@ -91,7 +92,7 @@ func (l *log) load(t *testing.T, count *token.Counter) *eval.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := (&eval.Loader{Counter: count}).Load(t.Context(), logs[0])
+	s, err := (&recording.Loader{Counter: count}).Load(t.Context(), logs[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +119,7 @@ func filler(seed uint64, lines int) string {
 
 // long is a session that reads a page, does other things with pauses, and writes
 // a line of the page in the end.
-func long(t *testing.T, count *token.Counter) *eval.Session {
+func long(t *testing.T, count *token.Counter) *recording.Session {
 	t.Helper()
 	l := &log{at: time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)}
 	l.says(t, "Read the rules of the carrier.")
@@ -167,10 +168,10 @@ func TestAsks(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(err)
 	}
-	policies := append(eval.Baselines(eval.SingleBudget), eval.Ours(eval.Always(table))...)
+	policies := append(replay.Baselines(replay.SingleBudget), replay.Ours(replay.Always(table))...)
 	for name, resident := range map[string]bool{"append": true, "quire": false} {
-		i := slices.IndexFunc(policies, func(p eval.Policy) bool { return p.Name == name })
-		got, err := Ask(t.Context(), s, policies[i], eval.UnderProfile(s, profile, eval.SingleBudget), probes, count)
+		i := slices.IndexFunc(policies, func(p replay.Policy) bool { return p.Name == name })
+		got, err := Ask(t.Context(), s, policies[i], replay.UnderProfile(s, profile, replay.SingleBudget), probes, count)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ type Call struct {
 	Stream    bool
 	Choice    Choice
 	Thinking  Thinking
+	CacheKey  string  // groups calls with a common beginning, for providers that route by it; "" where nothing does. A key that a client sent is in Rest
 	Rest      []Field // members that have no place above, in their order
 }
 

@@ -15,5 +15,5 @@
 //   - [Usage] is what a provider reported for a call.
 //
 // Importers (package trace) turn foreign logs into events, package page cuts
-// events into pages, package eval replays them.
+// events into pages, package replay replays them.
 package quire

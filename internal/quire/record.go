@@ -288,4 +288,5 @@ type AccountRecord struct {
 	Shadow float64 `json:"shadow"`
 	Live   float64 `json:"live"`
 	Error  float64 `json:"error,omitempty"` // of Shadow − Live, ±
+	Hits   int     `json:"hits,omitempty"`  // pages that the answer quoted and that stood in the prompt
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/shingle"
 	"github.com/quire-agent/quire/internal/term"
@@ -42,7 +42,7 @@ func (h *holders) add(n quire.PageNumber, text string) {
 }
 
 // answers are the pages known so far that answer a need.
-func (h *holders) answers(n *eval.Need) map[quire.PageNumber]bool {
+func (h *holders) answers(n *recording.Need) map[quire.PageNumber]bool {
 	count := map[quire.PageNumber]int{}
 	for _, k := range keysOf(n) {
 		for _, p := range h.wanted[k] {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/shingle"
 )
@@ -35,7 +35,7 @@ type question struct {
 }
 
 // recorded is a session that is asked about.
-type recorded struct{ *eval.Session }
+type recorded struct{ *recording.Session }
 
 // questions lists the questions of a session in the order of their calls: of
 // each strict need whose page is not among the newest results and was last
@@ -127,7 +127,7 @@ func (s recorded) ask(call int32, due []int) (out []question, err error) {
 		since++
 	}
 	if since < turnCalls {
-		text, err := s.said(func(it *eval.Item) bool {
+		text, err := s.said(func(it *recording.Item) bool {
 			return it.Kind == quire.PartUser && it.Origin == quire.OriginFirst && it.Turn == turn && it.Call <= call
 		})
 		if err != nil {
@@ -136,13 +136,13 @@ func (s recorded) ask(call int32, due []int) (out []question, err error) {
 		add("user", text, due)
 	}
 	if call > 0 {
-		text, err := s.said(func(it *eval.Item) bool { return it.Kind == quire.PartToolCall && it.By == call-1 })
+		text, err := s.said(func(it *recording.Item) bool { return it.Kind == quire.PartToolCall && it.By == call-1 })
 		if err != nil {
 			return nil, err
 		}
 		add("before", text, due)
 	}
-	text, err := s.said(func(it *eval.Item) bool { return it.Kind == quire.PartToolCall && it.By == call })
+	text, err := s.said(func(it *recording.Item) bool { return it.Kind == quire.PartToolCall && it.By == call })
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func nearQuotes(text string, shingles []uint64) string {
 	lines := strings.SplitAfter(text, "\n")
 	head := min(2, len(lines))
 	at := head
-	if found := eval.Locate(text, shingles); len(found) > 0 {
+	if found := recording.Locate(text, shingles); len(found) > 0 {
 		at = max(found[0].First-1, head)
 	}
 	start, end, size := at, at, len(strings.Join(lines[:head], ""))
@@ -182,7 +182,7 @@ func nearQuotes(text string, shingles []uint64) string {
 }
 
 // said joins the bodies of items.
-func (s recorded) said(want func(*eval.Item) bool) (string, error) {
+func (s recorded) said(want func(*recording.Item) bool) (string, error) {
 	var parts []string
 	for i := range s.Items {
 		if !want(&s.Items[i]) {
@@ -216,7 +216,7 @@ func withoutQuotes(text string, shingles []uint64) string {
 type table struct {
 	s     recorded
 	rows  []quire.Row
-	args  map[quire.PageNumber][]eval.Ref
+	args  map[quire.PageNumber][]recording.Ref
 	last  map[string]int // what a page is about → its row
 	index *index.Index
 	flat  *index.Index // everything in one field
@@ -226,7 +226,7 @@ const owner = quire.Principal("user:eval")
 
 func newTable(s recorded) *table {
 	m, flat := &index.Memory{}, &index.Memory{}
-	t := &table{s: s, args: map[quire.PageNumber][]eval.Ref{}, last: map[string]int{}, index: index.New(m, m), flat: index.New(flat, flat)}
+	t := &table{s: s, args: map[quire.PageNumber][]recording.Ref{}, last: map[string]int{}, index: index.New(m, m), flat: index.New(flat, flat)}
 	for i := range s.Items {
 		if it := &s.Items[i]; it.Kind == quire.PartToolCall && it.Page > 0 && s.Pages[it.Page-1].Kind != quire.PageWritten {
 			t.args[it.Page] = append(t.args[it.Page], it.Body)

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/retrieve"
 )
 
@@ -223,7 +223,7 @@ func TestPagesThatHoldTheTextAnswer(t *testing.T) {
 	}
 	h.add(3, "before\n"+text+"\nafter\n"+text)
 	h.add(5, "retry the upload with exponential backoff, but nothing else")
-	got := h.answers(&eval.Need{Page: 9, Shingles: keys})
+	got := h.answers(&recording.Need{Page: 9, Shingles: keys})
 	if len(got) != 2 || !got[9] || !got[3] {
 		t.Errorf("answers %v", got)
 	}

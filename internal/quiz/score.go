@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/index"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/retrieve"
 	"github.com/quire-agent/quire/internal/shingle"
 	"github.com/quire-agent/quire/internal/term"
@@ -127,7 +127,7 @@ type asker struct {
 
 // Ask asks what a session needed later, at the time when it did, and
 // counts what was found.
-func Ask(ctx context.Context, of *eval.Session) (Scores, error) {
+func Ask(ctx context.Context, of *recording.Session) (Scores, error) {
 	s := recorded{of}
 	asked, err := s.questions()
 	if err != nil {
@@ -179,12 +179,12 @@ type asked struct {
 }
 
 // judge counts what a question got for one need.
-func (a *asker) judge(ctx context.Context, q *question, n *eval.Need, got *asked) error {
+func (a *asker) judge(ctx context.Context, q *question, n *recording.Need, got *asked) error {
 	text, err := a.table.s.PageText(n.Page)
 	if err != nil {
 		return err
 	}
-	needed := eval.LinesOf(text, eval.Locate(text, keysOf(n)))
+	needed := recording.LinesOf(text, recording.Locate(text, keysOf(n)))
 	kinds := a.table.kinds(q, n, needed)
 	answers := a.held.answers(n)
 	ours, plain, newest := rankIn(got.hits, answers), rankOf(got.plain, answers), rankOf(got.newest, answers)
@@ -206,7 +206,7 @@ func (a *asker) judge(ctx context.Context, q *question, n *eval.Need, got *asked
 }
 
 // keysOf are the shingles that are looked for.
-func keysOf(n *eval.Need) []uint64 {
+func keysOf(n *recording.Need) []uint64 {
 	if n.Strict {
 		return n.StrictShingles
 	}
@@ -215,7 +215,7 @@ func keysOf(n *eval.Need) []uint64 {
 
 // kinds says under which names a pair is counted: by the strictness of the
 // need, by where the question comes from, and by what of the page it names.
-func (t *table) kinds(q *question, n *eval.Need, needed string) []string {
+func (t *table) kinds(q *question, n *recording.Need, needed string) []string {
 	kind := q.kind
 	if !n.Strict {
 		kind = "wide " + kind
@@ -225,7 +225,7 @@ func (t *table) kinds(q *question, n *eval.Need, needed string) []string {
 
 // names says what of the needed page the question names: its path, or an
 // identifier that has parts or digits and stands in the needed lines.
-func (t *table) names(q *question, n *eval.Need, needed string) string {
+func (t *table) names(q *question, n *recording.Need, needed string) string {
 	wholes := map[string]bool{}
 	term.Scan(needed, func(word []byte, k term.Kind) {
 		if k == term.Whole {

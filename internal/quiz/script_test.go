@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/recording"
 	"github.com/quire-agent/quire/internal/token"
 	"github.com/quire-agent/quire/internal/trace"
 )
@@ -68,7 +68,7 @@ func (s *script) round(tool string, input map[string]string, result string) *scr
 	return s.add("user", message{Role: "user", Content: []block{{Type: "tool_result", Use: use, Content: result}}})
 }
 
-func (s *script) load(t *testing.T) *eval.Session {
+func (s *script) load(t *testing.T) *recording.Session {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log.jsonl")
 	if err := os.WriteFile(path, []byte(strings.Join(s.lines, "\n")+"\n"), 0o600); err != nil {
@@ -82,7 +82,7 @@ func (s *script) load(t *testing.T) *eval.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := eval.Loader{Counter: counter}
+	load := recording.Loader{Counter: counter}
 	loaded, err := load.Load(t.Context(), logs[0])
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	pages "github.com/quire-agent/quire/internal/page"
 	"github.com/quire-agent/quire/internal/quire"
 )
 
@@ -20,9 +21,11 @@ var update = flag.Bool("update", false, "rewrite what the cases of testdata want
 //
 //	page    one setting a line: class, kind, action, target, query, budget in
 //	        bytes, lines like 3-9 that were referred to, crlf
+//	        "classified" says that package page must find the class
 //	text    the body. "@repeat N line" stands for N lines in which {n} is the
-//	        number; ␛ is the escape character, ␍ a carriage return, and a line
-//	        that ends in \ goes on in the next without a line end.
+//	        number; ␛ is the escape character, ␍ a carriage return, ␤ a line end,
+//	        ␀ the byte 0, and a line that ends in \ goes on in the next without
+//	        a line end.
 //	shows   lines that the excerpt must have, in their order
 //	hides   texts that it must not have
 //	want    all of it, where that is short
@@ -51,6 +54,9 @@ func runCase(t *testing.T, file string) {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
 	s.Text, s.Page.Bytes = text, len(text)
+	if got := pages.Classify(s.Page.Action, s.Page.Target, text); strings.Contains(section(a, "page"), "\nclassified\n") && got != s.Page.Class {
+		t.Errorf("the class is %v", got)
+	}
 	c, ok := maker().Excerpt(s, w, budget)
 	if !ok {
 		t.Fatal("no excerpt")
@@ -143,7 +149,7 @@ func settings(t *testing.T, text string) (s Source, w Want, budget int) {
 			w.Lines = append(w.Lines, quire.Range{First: atoi(first), Last: atoi(last)})
 		case "around":
 			w.Around = atoi(value)
-		case "crlf":
+		case "crlf", "classified":
 		default:
 			t.Fatalf("unknown setting %q", key)
 		}
@@ -165,5 +171,5 @@ func expand(text string) string {
 			b.WriteString(strings.ReplaceAll(pattern, "{n}", strconv.Itoa(i+1)))
 		}
 	}
-	return strings.NewReplacer("␛", "\x1b", "␍", "\r").Replace(b.String())
+	return strings.NewReplacer("␛", "\x1b", "␍", "\r", "␤", "\n", "␀", "\x00").Replace(b.String())
 }

@@ -2,6 +2,7 @@ package rendition
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -21,7 +22,7 @@ const (
 // it, marked as its claim. Nothing in it is generated, and it is masked.
 //
 //	p412 ran "go test ./...": exit 1; 2 failed: TestOpen, TestClose
-//	p413 read internal/x/y.go L1-L80, 1,240 tokens
+//	p413 read internal/x/y.go L1-L80: 80 lines, 1240 tokens
 //	p7 model claims: "All tests pass."
 func (m *Maker) Card(s Source) string {
 	switch s.Page.Kind {
@@ -188,14 +189,14 @@ func (m *Maker) tests(s *Source) []string {
 	for i := range failed[:min(len(failed), cardNames)] {
 		failed[i] = clip(m.line(failed[i]), cardTarget/2)
 	}
-	return []string{fmt.Sprintf("%s failed: %s", count(len(failed)), named(failed))}
+	return []string{fmt.Sprintf("%d failed: %s", len(failed), named(failed))}
 }
 
 func named(names []string) string {
 	if len(names) <= cardNames {
 		return strings.Join(names, ", ")
 	}
-	return strings.Join(names[:cardNames], ", ") + " and " + count(len(names)-cardNames) + " more"
+	return strings.Join(names[:cardNames], ", ") + " and " + strconv.Itoa(len(names)-cardNames) + " more"
 }
 
 // changes counts what a diff changes.

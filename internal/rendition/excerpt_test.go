@@ -86,8 +86,8 @@ func TestRanges(t *testing.T) {
 	}
 	s := page(quire.ClassSource, strings.Join(lines, ""))
 	c, ok := maker().Ranges(s, []quire.Range{{First: 20, Last: 22}, {First: 24, Last: 24}, {First: 58}})
-	want := "[p412 shortened: 52 of 60 lines are not shown; recall p412 reads them]\n… 19 lines: recall p412#L1-L19\n" +
-		strings.Join(lines[19:24], "") + "… 33 lines: recall p412#L25-L57\n" + strings.Join(lines[57:], "")
+	want := "[shortened: 52 of 60 lines missing; recall p412]\n… L1-L19\n" +
+		strings.Join(lines[19:24], "") + "… L25-L57\n" + strings.Join(lines[57:], "")
 	if !ok || c.Text != want || !slices.Equal(c.Lines, []quire.Range{{First: 20, Last: 24}, {First: 58, Last: 60}}) {
 		t.Errorf("got %v\n%s", c.Lines, c.Text)
 	}
@@ -164,7 +164,7 @@ func TestFitsOrHasNoNoise(t *testing.T) {
 func TestNormaliseKeepsWhatIsNew(t *testing.T) {
 	s := page(quire.ClassLog, "begin\n"+strings.Repeat("tick\n", 40)+"\x1b[32mok\x1b[0m\r\n"+"cpu 90%\ncpu 20%\ncpu 70%\ncpu 10%\ncpu 50%\n"+"end\n")
 	c, ok := maker().Normalise(s)
-	want := "[p412 shortened: repeated lines, redraws and escape codes are not shown; recall p412 reads the original]\n" +
+	want := "[shortened: repeated lines, redraws and escape codes missing; recall p412]\n" +
 		"begin\ntick\n… repeated 40 times\nok\r\ncpu 90%\ncpu 20%\ncpu 70%\ncpu 10%\ncpu 50%\nend\n"
 	if !ok || c.Text != want {
 		t.Errorf("got %v\n%s", ok, c.Text)

@@ -1,10 +1,17 @@
 package rendition
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // hunks are the changed lines of a diff with the heads of their files and hunks:
 // the hunks that hold what was looked for come first.
 func (c *chooser) hunks() {
+	if !c.any(diffHead) {
+		c.planned()
+		return
+	}
 	start, sum := 0, 0.0
 	for i := range c.units {
 		t := c.units[i].text
@@ -35,6 +42,25 @@ func (c *chooser) hunk(lo, hi int, value float64) {
 			c.add(tierWanted, i, 1, 1, value)
 		}
 	}
+}
+
+// planned are the changes in a diff without heads, as a plan of changes to a cloud
+// is: its marks are indented, and what they belong to is said in a line before them.
+func (c *chooser) planned() {
+	for i := range c.units {
+		t := strings.TrimLeft(bare(c.units[i].text), " ")
+		switch {
+		case hasPrefix(t, "# ", "Plan: "):
+			c.add(tierWanted, i, 0, 1, 2+c.query.scores[i])
+		case hasPrefix(t, "+ ", "- ", "~ ", "-/+ ", "+/- ", "<= "):
+			c.add(tierWanted, i, 0, 0, 1+c.query.scores[i])
+		}
+	}
+}
+
+// any reports whether a line is as asked.
+func (c *chooser) any(is func(line string) bool) bool {
+	return slices.ContainsFunc(c.units, func(u unit) bool { return is(u.text) })
 }
 
 func diffHead(t string) bool {
@@ -77,9 +103,63 @@ func (c *chooser) rows(table bool) {
 	c.matches(0)
 	if table {
 		c.add(tierReferenced, 0, 0, 2, 1)
+		c.odd()
 	}
 	c.add(tierFrame, 0, 0, 4, 1)
 	c.add(tierFrame, len(c.units)-1, 1, 0, 1)
+}
+
+// odd are the rows of a table whose words differ from what nearly all other rows have
+// in their place: the one that is not running.
+func (c *chooser) odd() {
+	usual := c.usual()
+	for i := 1; i < len(c.units); i++ {
+		value := 0.0
+		for k, word := range cells(c.units[i].text) {
+			if k < len(usual) && usual[k] != "" && word != usual[k] && !digits(word) {
+				value++
+			}
+		}
+		if value > 0 {
+			c.add(tierWanted, i, 0, 0, value/10)
+		}
+	}
+}
+
+// usual are, by their place in a row, the words that four of five rows have, "" where
+// there is none.
+func (c *chooser) usual() (words []string) {
+	var counts []map[string]int
+	for i := range c.units {
+		for k, word := range cells(c.units[i].text) {
+			if k == len(counts) {
+				counts = append(counts, map[string]int{})
+			}
+			counts[k][word]++
+		}
+	}
+	for _, n := range counts {
+		words = append(words, frequent(n, max(2, len(c.units)*4/5)))
+	}
+	return words
+}
+
+// frequent is the word that is counted more often than so, "" for none. With more
+// than half of the rows there is one at most.
+func frequent(counts map[string]int, often int) string {
+	for word, n := range counts {
+		if n > often {
+			return word
+		}
+	}
+	return ""
+}
+
+// cells are the words of a row by their places; those behind the first 30 are left
+// out.
+func cells(row string) []string {
+	all := strings.FieldsFunc(bare(row), func(r rune) bool { return strings.ContainsRune(" \t\r\n,|│", r) })
+	return all[:min(len(all), 30)]
 }
 
 // values are the values of JSON that match, with the lines or pieces that they

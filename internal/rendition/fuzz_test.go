@@ -18,7 +18,7 @@ func seeds(f *testing.F) {
 		strings.Repeat("这是一句很长的话，没有空格。", 80) + "\n" + strings.Repeat("x", 3000),
 		"diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,3 +1,3 @@\n a\n-b\n+c\n" + strings.Repeat(" ctx\n", 90),
 		"    1→package a\n    2→\n    3→func f() {\n    4→\tg()\n    5→}\n" + strings.Repeat("    6→// x\n", 50),
-		strings.Repeat("…[1 byte: recall p412#L1]…\n… 2 lines: recall p412#L1-L2\n", 20),
+		strings.Repeat("…[1 byte of L1]…\n… L1-L2\n", 20),
 		strings.Repeat("\x1b]0;title", 40), strings.Repeat(" 12% [==>  ]\n", 30) + "100% [====]\n",
 	} {
 		for class := range 12 {

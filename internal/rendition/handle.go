@@ -14,22 +14,23 @@ const MaxHandle = 40
 
 // textHandle is how many tokens the handle of a text may have before its target is
 // cut: a stream of many pages consists of them in the end.
-const textHandle = 28
+const textHandle = 25
 
 // Handle says in one line of at most MaxHandle tokens what a page was, how big it
-// is and how to read it back: [p412 read internal/x/y.go, 1,240 tokens: recall
-// p412]. That of an image says its size, where it is from, the first sentence that
-// the model wrote after it had seen it, and that it was removed on purpose, so that
-// nobody takes it for lost. It is masked. A target that does not fit loses its
-// beginning, a sentence its end. Where the page cannot be read back it is "": a
-// handle without a reader is a promise that nobody keeps.
+// is and how to read it back: [read internal/x/y.go, 1240 tokens: recall p412]. The
+// page is named once, in what reads it, because a long prompt consists of handles
+// and each names its page. That of an image says its size, where it is from, the
+// first sentence that the model wrote after it had seen it, and that it was removed
+// on purpose, so that nobody takes it for lost. It is masked. A target that does not
+// fit loses its beginning, a command its middle, a sentence its end. Where the page cannot be read back it
+// is "": a handle without a reader is a promise that nobody keeps.
 //
 // The bound holds for a Reader and a page number of usual length.
 func (m *Maker) Handle(s Source) string {
 	if !m.readable(&s) {
 		return ""
 	}
-	how := m.how(s.Page.Number, quire.Range{})
+	how := m.how(s.Page.Number)
 	if s.Page.Kind == quire.PageImage || s.Page.Class == quire.ClassImage {
 		return m.imageHandle(&s, how)
 	}
@@ -38,7 +39,7 @@ func (m *Maker) Handle(s Source) string {
 		if what != "" {
 			what = " " + mark + what + mark
 		}
-		return fmt.Sprintf("[%s %s%s, %s: %s]", s.Page.Number, verb(&s), what, size(&s.Page), how)
+		return fmt.Sprintf("[%s%s, %s: %s]", verb(&s), what, size(&s.Page), how)
 	})
 }
 
@@ -52,7 +53,7 @@ func (m *Maker) imageHandle(s *Source, how string) string {
 		if seen != "" {
 			seen = fmt.Sprintf(`, seen as "%s"`, seen)
 		}
-		return fmt.Sprintf("[%s %s%s%s, removed on purpose; %s shows it]", s.Page.Number, imageSize(s), origin, seen, how)
+		return fmt.Sprintf("[%s%s%s, removed on purpose; %s shows it]", imageSize(s), origin, seen, how)
 	})
 }
 
@@ -96,6 +97,8 @@ func size(p *quire.Page) string {
 // message, how that is shortened, and the quotation mark that it gets.
 func (m *Maker) about(s *Source) (text string, shorten shortening, mark string) {
 	switch {
+	case s.Page.Target != "" && s.Page.Action == quire.ActionRun:
+		return m.line(s.Page.Target), ends, ""
 	case s.Page.Target != "":
 		return m.line(target(&s.Page)), ending, ""
 	case s.Page.Kind == quire.PageTool:
@@ -170,6 +173,15 @@ func ending(text string, n int) string {
 		return rest
 	}
 	return "…" + rest
+}
+
+// ends keeps n characters of a command, as many of its beginning, which says what
+// runs, as of its end, which says on what.
+func ends(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return beginning(text, (n+1)/2) + strings.TrimPrefix(ending(text, n/2), "…")
 }
 
 // beginning keeps the first n characters of a text.

@@ -20,12 +20,13 @@ func TestHandle(t *testing.T) {
 	part.Page.Lines = quire.Range{First: 10, Last: 40}
 	user := Source{Text: "\nPlease fix the importer.\nIt is slow.", Page: quire.Page{Number: 3, Kind: quire.PageUser, Bytes: 40}}
 	for want, s := range map[string]Source{
-		"[p412 read internal/x/y.go, 1,240 tokens: recall p412]":                                                              read,
-		"[p412 read internal/x/y.go L10-L40, 1,240 tokens: recall p412]":                                                      part,
-		"[p412 ran go test ./..., 1,240 tokens: recall p412]":                                                                 tool(quire.ActionRun, "go test ./...", "x"),
-		"[p412 read …" + strings.Repeat("/long", 1) + "/inside/deep/folders/of/a/project/file.go, 1,240 tokens: recall p412]": tool(quire.ActionRead, strings.Repeat("long/", 20)+"inside/deep/folders/of/a/project/file.go", "x"),
-		`[p3 user "Please fix the importer.", 40 bytes: recall p3]`:                                                           user,
-		"[p412 tool t, 1,240 tokens: recall p412]":                                                                            tool("", "", "x"),
+		"[read internal/x/y.go, 1240 tokens: recall p412]":                            read,
+		"[read internal/x/y.go L10-L40, 1240 tokens: recall p412]":                    part,
+		"[ran go test ./..., 1240 tokens: recall p412]":                               tool(quire.ActionRun, "go test ./...", "x"),
+		"[read …/inside/deep/folders/of/a/project/file.go, 1240 tokens: recall p412]": tool(quire.ActionRead, strings.Repeat("long/", 20)+"inside/deep/folders/of/a/project/file.go", "x"),
+		`[user "Please fix the importer.", 40 bytes: recall p3]`:                      user,
+		"[ran go test ./internal/a…/f/ -run TestZ, 1240 tokens: recall p412]":         tool(quire.ActionRun, "go test ./internal/a/ ./internal/b/ ./internal/c/ ./internal/d/ ./internal/e/ ./internal/f/ -run TestZ", "x"),
+		"[tool t, 1240 tokens: recall p412]":                                          tool("", "", "x"),
 	} {
 		if got := maker().Handle(s); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -53,12 +54,12 @@ func TestImageHandleSaysWhy(t *testing.T) {
 		Media: &quire.Media{Type: "image/png", Bytes: 90_000, Width: 1280, Height: 720},
 		Seen:  "The login form is cut off. I will widen it.",
 	}
-	want := `[p9 image 1280×720 of shots/login.png, seen as "The login form is cut off.", removed on purpose; recall p9 shows it]`
+	want := `[image 1280×720 of shots/login.png, seen as "The login form is cut off.", removed on purpose; recall p9 shows it]`
 	if got := maker().Handle(s); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	s.Page.Target, s.Seen, s.Media = "", "", nil
-	if got, want := maker().Handle(s), "[p9 image, removed on purpose; recall p9 shows it]"; got != want {
+	if got, want := maker().Handle(s), "[image, removed on purpose; recall p9 shows it]"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -53,7 +53,7 @@ type picker struct {
 }
 
 func (m *Maker) newPicker(s *sheet, limit int) *picker {
-	mark := m.longestMark(s)
+	mark := longestMark(s)
 	return &picker{sheet: s, kept: make([]bool, len(s.units)), size: m.longestHead(s) + mark, limit: limit, mark: mark}
 }
 

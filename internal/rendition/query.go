@@ -242,5 +242,11 @@ func letterByte(b byte) bool {
 
 // wide reports whether r is of a script that is written without spaces.
 func wide(r rune) bool {
-	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
+	switch {
+	case r < 0x0e00:
+		return false
+	case r < 0x2e80:
+		return unicode.In(r, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer)
+	}
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Bopomofo)
 }

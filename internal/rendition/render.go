@@ -2,6 +2,7 @@ package rendition
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/quire-agent/quire/internal/quire"
@@ -10,23 +11,24 @@ import (
 // head is the first line of a shortened text.
 func (m *Maker) head(s *sheet, kept []bool) string {
 	lines, bytes, news := s.missing(kept)
-	name, how := s.src.Page.Number, m.how(s.src.Page.Number, quire.Range{})
+	how := m.how(s.src.Page.Number)
 	switch {
 	case !news:
-		return fmt.Sprintf("[%s shortened: repeated lines, redraws and escape codes are not shown; %s reads the original]%s", name, how, s.eol)
+		return noiseHead(how, s.eol)
 	case lines == 0:
-		return fmt.Sprintf("[%s shortened: %s of %s bytes are not shown; %s reads them]%s", name, count(bytes), count(s.bytes), how, s.eol)
+		return fmt.Sprintf("[shortened: %d of %d bytes missing; %s]%s", bytes, s.bytes, how, s.eol)
 	}
-	return fmt.Sprintf("[%s shortened: %s of %s lines are not shown; %s reads them]%s", name, count(lines), count(s.lines), how, s.eol)
+	return fmt.Sprintf("[shortened: %d of %d lines missing; %s]%s", lines, s.lines, how, s.eol)
+}
+
+func noiseHead(how, eol string) string {
+	return fmt.Sprintf("[shortened: repeated lines, redraws and escape codes missing; %s]%s", how, eol)
 }
 
 // longestHead is at least the length of any head of the sheet.
 func (m *Maker) longestHead(s *sheet) int {
-	none := make([]bool, len(s.units))
-	repeats := fmt.Sprintf("[%s shortened: repeated lines, redraws and escape codes are not shown; %s reads the original]%s",
-		s.src.Page.Number, m.how(s.src.Page.Number, quire.Range{}), s.eol)
-	bytes := len("bytes") + 2*(len(count(s.bytes))-len(count(s.lines))) - len("lines")
-	return max(len(repeats), len(m.head(s, none))+max(0, bytes))
+	how := m.how(s.src.Page.Number)
+	return max(len(noiseHead(how, s.eol)), len("[shortened:  of  bytes missing; ]")+2*len(strconv.Itoa(s.bytes))+len(how)+len(s.eol))
 }
 
 // missing counts what a set of units leaves out: whole lines, bytes, and whether
@@ -72,27 +74,35 @@ func (m *Maker) render(s *sheet, kept []bool) Cut {
 // gap is the mark for the units from i to before j.
 func (m *Maker) gap(s *sheet, i, j int) string {
 	from, to := &s.units[i], &s.units[j-1]
-	how := m.how(s.src.Page.Number, quire.Range{First: from.line, Last: to.line})
+	lines := quire.Range{First: from.line, Last: to.line}
 	if !from.opens || !to.closes {
-		return s.within(i, j, how)
+		return s.within(i, j, lines)
 	}
 	n := to.line - from.line + 1
 	switch s.echoes(i, j) {
 	case repeated:
-		return fmt.Sprintf("… repeated %s times%s", count(n+1), s.eol)
+		return fmt.Sprintf("… repeated %d times%s", n+1, s.eol)
 	case redrawn:
 		return fmt.Sprintf("… %s of progress%s", counted(n, "line"), s.eol)
 	}
-	return fmt.Sprintf("… %s: %s%s", counted(n, "line"), how, s.eol)
+	return fmt.Sprintf("… %s%s", lineNames(lines), s.eol)
+}
+
+// lineNames is a range of lines as references to them end: L10-L40.
+func lineNames(lines quire.Range) string {
+	if lines.First == lines.Last {
+		return fmt.Sprintf("L%d", lines.First)
+	}
+	return fmt.Sprintf("L%d-L%d", lines.First, lines.Last)
 }
 
 // within is the mark of a gap that begins or ends inside a line.
-func (s *sheet) within(i, j int, how string) string {
+func (s *sheet) within(i, j int, lines quire.Range) string {
 	bytes := 0
 	for _, u := range s.units[i:j] {
 		bytes += u.size
 	}
-	mark := fmt.Sprintf("…[%s: %s]", counted(bytes, "byte"), how)
+	mark := fmt.Sprintf("…[%s of %s]", counted(bytes, "byte"), lineNames(lines))
 	if j < len(s.units) && !s.units[j].opens {
 		return mark + "…"
 	}
@@ -115,8 +125,8 @@ func (s *sheet) echoes(i, j int) echo {
 }
 
 // longestMark is at least the length of any mark in the sheet.
-func (m *Maker) longestMark(s *sheet) int {
-	how := m.how(s.src.Page.Number, quire.Range{First: max(1, s.lines-1), Last: max(2, s.lines)})
-	return max(len(how)+len("…[ bytes: ]…")+len(count(s.bytes)),
-		len("… repeated  times")+len(count(s.lines)), len("…  lines of progress")+len(count(s.lines))) + len(s.eol)
+func longestMark(s *sheet) int {
+	line := strconv.Itoa(max(2, s.lines))
+	inner := len("…[ bytes of L-L]…") + len(strconv.Itoa(s.bytes)) + 2*len(line)
+	return max(inner, len("… repeated  times")+len(line)+1, len("…  lines of progress")+len(line)) + len(s.eol)
 }

@@ -19,8 +19,7 @@ type Source struct {
 }
 
 // A Reader says how the reader of a prompt gets at a page or at lines of one, in
-// a few words that continue a sentence: "recall p412#L10-L40". Of two references
-// to one page the one with more digits must not give the shorter words.
+// a few words that continue a sentence: "recall p412". They must name the page.
 type Reader func(quire.PageRef) string
 
 // Recall is the Reader for prompts whose tool list holds the tool recall.
@@ -48,9 +47,7 @@ func NewMaker(secrets *secret.Finder, counter Counter, read Reader) *Maker {
 // readable reports whether what is left out of a page can be read back.
 func (m *Maker) readable(s *Source) bool { return m.read != nil && s.Page.Number > 0 }
 
-func (m *Maker) how(n quire.PageNumber, lines quire.Range) string {
-	return m.read(quire.PageRef{Page: n, Lines: lines})
-}
+func (m *Maker) how(n quire.PageNumber) string { return m.read(quire.PageRef{Page: n}) }
 
 // A Cut is a shortened text.
 type Cut struct {
@@ -77,24 +74,15 @@ func valid(text string) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-// count writes a number the way people read it: 12,345.
-func count(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 // counted is a number with its noun.
 func counted(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
 	case strings.HasSuffix(noun, "ch"):
-		return count(n) + " " + noun + "es"
+		return strconv.Itoa(n) + " " + noun + "es"
 	case strings.HasSuffix(noun, "try"):
-		return count(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
+		return strconv.Itoa(n) + " " + strings.TrimSuffix(noun, "y") + "ies"
 	}
-	return count(n) + " " + noun + "s"
+	return strconv.Itoa(n) + " " + noun + "s"
 }

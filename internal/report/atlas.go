@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/quire-agent/quire/internal/audit"
-	"github.com/quire-agent/quire/internal/eval"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 // atlasChart shows how the pages of a session stand in the prompt, call by call.
@@ -33,10 +33,10 @@ type stand struct {
 
 func stands() []stand {
 	return []stand{
-		{eval.AtlasHot, "a-hot", "in full, just used"},
-		{eval.AtlasWarm, "a-warm", "in full, used a while ago"},
-		{eval.AtlasCold, "a-cold", "in full, unused for long"},
-		{eval.AtlasShort, "a-short", "a line stands for it"},
+		{replay.AtlasHot, "a-hot", "in full, just used"},
+		{replay.AtlasWarm, "a-warm", "in full, used a while ago"},
+		{replay.AtlasCold, "a-cold", "in full, unused for long"},
+		{replay.AtlasShort, "a-short", "a line stands for it"},
 	}
 }
 
@@ -61,19 +61,19 @@ func newAtlasChart(r audit.Report) *atlasChart {
 	return c
 }
 
-func atlasSummary(a *eval.Atlas) string {
+func atlasSummary(a *replay.Atlas) string {
 	return fmt.Sprintf("%s, %s; the prompt was written anew %s, and text that had gone was needed %s",
 		count(a.Total, "call", "calls"), count(len(a.Pages), "row of pages", "rows of pages"),
 		count(len(a.Epochs), "time", "times"), count(len(a.Faults), "time", "times"))
 }
 
 // atlasX is where the column of a call begins; column len(a.Calls) is the end.
-func atlasX(a *eval.Atlas, column int) float64 {
+func atlasX(a *replay.Atlas, column int) float64 {
 	return tenth(float64(column) / float64(len(a.Calls)) * boxWidth)
 }
 
 // atlasPath draws the runs of a letter in all rows.
-func atlasPath(a *eval.Atlas, letter byte) string {
+func atlasPath(a *replay.Atlas, letter byte) string {
 	var b strings.Builder
 	for y, row := range a.Rows {
 		for i := 0; i < len(row); {
@@ -94,7 +94,7 @@ func atlasPath(a *eval.Atlas, letter byte) string {
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // marks draws the epochs as vertical lines and the faults as dots.
-func (c *atlasChart) marks(a *eval.Atlas) {
+func (c *atlasChart) marks(a *replay.Atlas) {
 	var epochs, faults strings.Builder
 	for _, e := range a.Epochs {
 		fmt.Fprintf(&epochs, "M%s 0V%d", plain(atlasAt(a, e.Call)), len(a.Rows))
@@ -105,12 +105,12 @@ func (c *atlasChart) marks(a *eval.Atlas) {
 	c.Epochs, c.Faults = epochs.String(), faults.String()
 }
 
-func atlasAt(a *eval.Atlas, call int) float64 {
+func atlasAt(a *replay.Atlas, call int) float64 {
 	return tenth((float64(call) - .5) / float64(a.Total) * boxWidth)
 }
 
 // hits makes strips over the chart that say what is below them.
-func (c *atlasChart) hits(a *eval.Atlas) {
+func (c *atlasChart) hits(a *replay.Atlas) {
 	n := min(len(a.Calls), maxHits)
 	for i := range n {
 		from, to := i*len(a.Calls)/n, (i+1)*len(a.Calls)/n
@@ -120,7 +120,7 @@ func (c *atlasChart) hits(a *eval.Atlas) {
 }
 
 // atlasWords says how the rows stand in a column.
-func atlasWords(a *eval.Atlas, column int) string {
+func atlasWords(a *replay.Atlas, column int) string {
 	text := fmt.Sprintf("call %d", a.Calls[column])
 	for _, s := range stands() {
 		if n := standing(a, column, s.letter); n > 0 {
@@ -130,7 +130,7 @@ func atlasWords(a *eval.Atlas, column int) string {
 	return text
 }
 
-func standing(a *eval.Atlas, column int, letter byte) (n int) {
+func standing(a *replay.Atlas, column int, letter byte) (n int) {
 	for _, row := range a.Rows {
 		if column < len(row) && row[column] == letter {
 			n++
@@ -139,7 +139,7 @@ func standing(a *eval.Atlas, column int, letter byte) (n int) {
 	return n
 }
 
-func callLabels(a *eval.Atlas) []string {
+func callLabels(a *replay.Atlas) []string {
 	list := []string{"call 1"}
 	for _, c := range a.Calls {
 		list = append(list, fmt.Sprintf("call %d", c))
@@ -151,7 +151,7 @@ func callLabels(a *eval.Atlas) []string {
 const atlasRows = 12
 
 // atlasTable is the picture in numbers, for who cannot see it.
-func atlasTable(a *eval.Atlas) *grid {
+func atlasTable(a *replay.Atlas) *grid {
 	g := &grid{Caption: "Rows of pages by how they stand", Heads: []cell{number("Call")}}
 	for _, s := range stands() {
 		g.Heads = append(g.Heads, number(sentence(s.name)))

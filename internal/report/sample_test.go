@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/quire-agent/quire/internal/audit"
-	"github.com/quire-agent/quire/internal/eval"
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/replay"
 )
 
 func ptr[T any](v T) *T { return &v }
@@ -158,12 +158,12 @@ func sampleTimeline(path string, calls int, cost float64) audit.Timeline {
 }
 
 // sampleAtlas is a session of eight calls in four rows with an epoch and a fault.
-func sampleAtlas() *eval.Atlas {
-	return &eval.Atlas{
+func sampleAtlas() *replay.Atlas {
+	return &replay.Atlas{
 		Policy: "quire", Session: "/home/ann/.claude/projects/shop/shop-1.jsonl", Total: 240,
 		Calls: []int{30, 60, 90, 120, 150, 180, 210, 240}, Pages: []quire.PageNumber{1, 40, 80, 120},
 		Rows:   []string{"hhwwssss", "..hwcsss", "...hhwcc", "......hh"},
-		Epochs: []eval.AtlasEpoch{{Call: 135, Kind: quire.EpochFree}}, Faults: []eval.AtlasFault{{Call: 170, Row: 1}},
+		Epochs: []replay.AtlasEpoch{{Call: 135, Kind: quire.EpochFree}}, Faults: []replay.AtlasFault{{Call: 170, Row: 1}},
 	}
 }
 

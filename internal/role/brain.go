@@ -2,9 +2,12 @@ package role
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -118,7 +121,7 @@ func builtIn() Preset {
 type Library struct{ presets []Preset }
 
 // ParseLibrary reads brains.json: {"brains": [PRESET …]}. nil is the built-in brain
-// alone. Every preset is resolved and checked, so that an error comes at once and
+// alone; a preset of its id stands in its place, and may extend it. Every preset is resolved and checked, so that an error comes at once and
 // names what is wrong.
 func ParseLibrary(text []byte, known func(route.Role) bool) (*Library, error) {
 	var file struct {
@@ -129,13 +132,26 @@ func ParseLibrary(text []byte, known func(route.Role) bool) (*Library, error) {
 		d := json.NewDecoder(bytes.NewReader(text))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&file); err != nil {
-			return nil, fmt.Errorf("read the brains: %w", err)
+			return nil, fmt.Errorf("read the brains: %w", inWords(err))
+		}
+		if _, err := d.Token(); !errors.Is(err, io.EOF) {
+			return nil, errors.New("read the brains: something stands behind the end of the object")
 		}
 	}
 	for _, p := range file.Brains {
 		l.presets = append(slices.DeleteFunc(l.presets, func(o Preset) bool { return o.ID == p.ID && p.ID == DefaultBrain }), p)
 	}
 	return l, l.check(known)
+}
+
+// inWords is an error of decoding without the names of Go's types.
+func inWords(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	wanted := map[reflect.Kind]string{reflect.Int: "a whole number", reflect.Bool: "true or false", reflect.String: "a text", reflect.Slice: "a list"}[wrong.Type.Kind()]
+	return fmt.Errorf("%s: %s stands where %s is wanted", cmp.Or(wrong.Field, "the file"), wrong.Value, cmp.Or(wanted, "an object"))
 }
 
 func (l *Library) check(known func(route.Role) bool) error {
@@ -188,6 +204,10 @@ func (l *Library) resolve(id string, chain []string) (Brain, error) {
 	p := l.preset(id)
 	if p == nil {
 		return Brain{}, fmt.Errorf("brain %q extends %q, which is not there", chain[len(chain)-1], id)
+	}
+	if id == DefaultBrain && p.Extends == DefaultBrain {
+		b := builtIn()
+		return p.over(b.over(Brain{})), nil
 	}
 	if p.Extends == "" {
 		if err := p.complete(); err != nil {

@@ -118,20 +118,27 @@ func TestExtends(t *testing.T) {
 // Errors name the chain that is wrong.
 func TestBadPresets(t *testing.T) {
 	for presets, want := range map[string]string{
-		`{"id": "a", "extends": "b"}, {"id": "b", "extends": "a"}`:              "a -> b -> a",
-		`{"id": "a", "extends": "a"}`:                                           "a -> a",
-		`{"id": "a", "extends": "none"}`:                                        `brain "a" extends "none"`,
-		`{"id": "a", "name": "A"}`:                                              "lacks description, planner, roles, routing, context",
-		`{"id": "a", "extends": "brain"}, {"id": "a", "extends": "brain"}`:      "only once",
-		`{"extends": "brain"}`:                                                  "an id must be there",
-		`{"id": "a", "extends": "brain", "roles": {"coder": {"modelId": "x"}}}`: `no role "coder"`,
-		`{"id": "a", "extends": "brain", "planner": {"thinkingLevel": "huge"}}`: `"huge"`,
-		`{"id": "a", "extends": "brain", "context": {"compaction": "never"}}`:   `compaction is "never"`,
-		`{"id": "a", "extends": "brain", "context": {"isolation": "none"}}`:     `isolation is "none"`,
-		`{"id": "a", "extends": "brain", "rooting": {}}`:                        "rooting",
+		`{"id": "a", "extends": "b"}, {"id": "b", "extends": "a"}`:               "a -> b -> a",
+		`{"id": "a", "extends": "a"}`:                                            "a -> a",
+		`{"id": "a", "extends": "none"}`:                                         `brain "a" extends "none"`,
+		`{"id": "a", "name": "A"}`:                                               "lacks description, planner, roles, routing, context",
+		`{"id": "a", "extends": "brain"}, {"id": "a", "extends": "brain"}`:       "only once",
+		`{"extends": "brain"}`:                                                   "an id must be there",
+		`{"id": "a", "extends": "brain", "roles": {"coder": {"modelId": "x"}}}`:  `no role "coder"`,
+		`{"id": "a", "extends": "brain", "planner": {"thinkingLevel": "huge"}}`:  `"huge"`,
+		`{"id": "a", "extends": "brain", "context": {"compaction": "never"}}`:    `compaction is "never"`,
+		`{"id": "a", "extends": "brain", "context": {"isolation": "none"}}`:      `isolation is "none"`,
+		`{"id": "a", "extends": "brain", "rooting": {}}`:                         "rooting",
+		`{"id": "a", "extends": "brain", "routing": {"maxParallelAgents": "x"}}`: "routing.maxParallelAgents: string stands where a whole number is wanted",
+		`[]`: "brains: array stands where an object is wanted",
 	} {
 		if _, err := library(t, presets); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", presets, err, want)
+		}
+	}
+	for text, want := range map[string]string{`[]`: "the file: array stands where an object is wanted", `{"brains": []} x`: "behind the end", ``: "EOF"} {
+		if _, err := role.ParseLibrary([]byte(text), known); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 	l, err := role.ParseLibrary(nil, known)
@@ -151,6 +158,20 @@ func TestOwnDefault(t *testing.T) {
 	}
 	if b, err := l.Brain("brain"); err != nil || b.Name != "Mine" || len(l.IDs()) != 1 {
 		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// One that extends the brain of its own id says only what is other than built in, and
+// what is null says nothing.
+func TestAdjustedDefault(t *testing.T) {
+	l, err := library(t, `{"id": "brain", "extends": "brain", "routing": {"maxParallelAgents": 3}, "planner": null, "roles": {"review": null}}, {"id": "a", "extends": "brain", "name": "A"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"brain", "a"} {
+		if b, err := l.Brain(id); err != nil || b.Routing.Parallel != 3 || !b.Routing.Review || b.Context.Isolation != "strict" {
+			t.Errorf("%+v, %v", b, err)
+		}
 	}
 }
 

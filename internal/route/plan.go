@@ -109,7 +109,7 @@ type Plan struct {
 // Limits bound a plan. A limit below one counts as one.
 type Limits struct {
 	Todos    int
-	Workers  int // the primary included, the reviewer not
+	Workers  int // that support: the primary and the reviewer do not count
 	Parallel int
 }
 

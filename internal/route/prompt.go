@@ -28,7 +28,7 @@ func Prompt(r Request) string {
 
 func (r *Request) budget(b *strings.Builder) {
 	l := r.Limits.limits()
-	fmt.Fprintf(b, "At most %d things to do, %d workers (the primary included), %d at once.\n", l.Todos, l.Workers, l.Parallel)
+	fmt.Fprintf(b, "At most %d things to do, %d workers besides the primary and the reviewer, %d at once.\n", l.Todos, l.Workers, l.Parallel)
 }
 
 func (r *Request) roles(b *strings.Builder) {

@@ -170,11 +170,14 @@ func filled(w Worker, rules Plan) Worker {
 	return w
 }
 
-// escalate adds the oracle to a plan that the router is not sure of.
+// escalate adds the oracle to a plan that the router is not sure of, before all others
+// so that no limit takes it out again.
 func (p *Plan) escalate(r Request) {
 	if r.Escalate && p.Uncertain() && p.Primary != Oracle && p.Primary != Rush && p.ensure(Worker{
 		Role: Oracle, Goal: "The request is not clear-cut. Say which approach is right, what speaks against it, and what to look out for.", Reason: "the router is not sure",
 	}, r) {
+		last := len(p.Workers) - 1
+		p.Workers = slices.Insert(p.Workers[:last:last], 0, p.Workers[last])
 		p.note("the router is not sure, so the oracle is asked")
 	}
 }
@@ -188,7 +191,8 @@ func (p *Plan) ensure(w Worker, r Request) (added bool) {
 	return true
 }
 
-// capWorkers keeps the first workers and the primary. The reviewer does not count.
+// capWorkers keeps the first workers that support. The primary and the reviewer do not
+// count: neither is ever at work when those are.
 func (p *Plan) capWorkers(most int) {
 	var kept []Worker
 	for _, w := range p.Workers {
@@ -196,13 +200,13 @@ func (p *Plan) capWorkers(most int) {
 		case w.Role == p.Primary || w.Role == Review || p.fits(kept, most):
 			kept = append(kept, w)
 		default:
-			p.note("%s is more than the %d workers that a run may have", w.Role, most)
+			p.note("%s is more than the %d workers that may support the primary", w.Role, most)
 		}
 	}
 	p.Workers = kept
 }
 
-// fits reports whether there is room for one more beside the primary.
+// fits reports whether there is room for one more that supports the primary.
 func (p *Plan) fits(kept []Worker, most int) bool {
 	n := 0
 	for _, w := range kept {
@@ -210,7 +214,7 @@ func (p *Plan) fits(kept []Worker, most int) bool {
 			n++
 		}
 	}
-	return n < most-1
+	return n < most
 }
 
 // list takes over the todos, up to a number. A todo of a role without a worker is

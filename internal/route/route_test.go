@@ -259,8 +259,8 @@ func check(t interface{ Errorf(string, ...any) }, p Plan, r Request) {
 		t.Errorf("the primary %q is no worker", p.Primary)
 	}
 	support := p.Support()
-	if len(support)+1 > r.Limits.limits().Workers {
-		t.Errorf("%d workers, at most %d", len(support)+1, r.Limits.Workers)
+	if len(support) > r.Limits.limits().Workers {
+		t.Errorf("%d workers support, at most %d", len(support), r.Limits.Workers)
 	}
 	seen := map[Role]bool{}
 	for _, w := range p.Workers {

@@ -23,7 +23,8 @@ const (
 // runs alone, after all before it. Each
 // call gets exactly one result, also when it was denied, is unknown, or the
 // context ended before it. What the model wants is durable before anything is
-// done, and what was changed before anything else is.
+// done, and what was changed before anything else is. What was only looked at is
+// durable with the next call.
 func (l *Loop) act(ctx context.Context, r quire.Reply) error {
 	calls := toolCalls(r)
 	if err := l.sync(); err != nil {
@@ -36,7 +37,7 @@ func (l *Loop) act(ctx context.Context, r quire.Reply) error {
 		}
 		calls = calls[n:]
 	}
-	return firstOf(l.sync(), ctx.Err())
+	return ctx.Err()
 }
 
 // A job is a tool call on its way to its result.
@@ -73,7 +74,11 @@ func (l *Loop) some(ctx context.Context, calls []quire.Block) (done int, err err
 		running.Go(func() { j.run(ctx) })
 	}
 	running.Wait()
-	return l.results(batch)
+	done, err = l.results(batch)
+	if batch[0].want.Serial {
+		err = firstOf(err, l.sync())
+	}
+	return done, err
 }
 
 // job looks at a call: its tool, and what it would do.

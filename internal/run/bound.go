@@ -37,6 +37,7 @@ type bounds struct {
 	scale  float64 // reported tokens ÷ counted ones, of the latest prompt; 0: none was reported
 	most   int     // tokens that a stream was refused with, less a tenth; 0: none was
 	window int     // as the scheduler has it
+	body   int     // bytes that a request was refused with, less a tenth; 0: none was
 }
 
 // scale is how many tokens the provider counts for one that is counted here.
@@ -80,6 +81,9 @@ func (l *Loop) resize(head assemble.Head) assemble.Head {
 	if m := l.bound.most; m > 0 && (window == 0 || m < window) {
 		window, room = m, int((1-windowSlack)*float64(m))
 	}
+	if b := l.bound.body; b > 0 && (head.Limits.Body == 0 || b < head.Limits.Body) {
+		head.Limits.Body = b
+	}
 	l.bound.window = window
 	c.Scheduler().Resize(window, room)
 	if terms.Terms.Window > 0 {
@@ -96,7 +100,8 @@ type RefusedRecord struct {
 	quire.Stamp                     // of a prompt that was not sent: when it was planned
 	Call        string              `json:"call,omitempty"` // that was refused; "": none was sent
 	Kind        quire.CallErrorKind `json:"kind"`
-	Most        int                 `json:"most"` // tokens that the stream may have from now on
+	Most        int                 `json:"most,omitempty"` // tokens that the stream may have from now on
+	Body        int                 `json:"body,omitempty"` // bytes that a request may have from now on, where it was refused for these
 }
 
 // tooBig reports whether an error says that a prompt is refused for its size: by
@@ -116,11 +121,17 @@ func tooBig(err error) (kind quire.CallErrorKind, sent, ok bool) {
 // epoch. What was refused is smaller than what the scale says, so that a tenth
 // less is the most that is known to be worth trying.
 func (l *Loop) shrink(kind quire.CallErrorKind, sent bool) error {
-	r := RefusedRecord{Stamp: quire.Stamp{At: l.planAt}, Kind: kind, Most: max(l.Step.Context().Scheduler().Net()*9/10, 1)}
+	r := RefusedRecord{Stamp: quire.Stamp{At: l.planAt}, Kind: kind}
+	s := l.Step.Context().Scheduler()
+	if bytes := s.Bytes(); kind == quire.CallTooLarge && bytes > 0 {
+		r.Body = bytes * 9 / 10
+	} else {
+		r.Most = max(s.Net()*9/10, 1)
+	}
 	if sent {
 		r.Call = callID(l.calls)
 	}
-	l.bound.most = r.Most
+	l.bound.hold(r)
 	if err := l.Record.Record(quire.RecordRefused, r); err != nil {
 		return fmt.Errorf("record a refusal: %w", err)
 	}
@@ -138,6 +149,16 @@ func (l *Loop) refused(r RefusedRecord) error {
 			}
 		}
 	}
-	l.bound.most = r.Most
+	l.bound.hold(r)
 	return nil
+}
+
+// hold takes over what a refusal says.
+func (b *bounds) hold(r RefusedRecord) {
+	if r.Most > 0 {
+		b.most = r.Most
+	}
+	if r.Body > 0 {
+		b.body = r.Body
+	}
 }

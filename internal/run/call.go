@@ -66,7 +66,7 @@ func (l *Loop) once(ctx context.Context) (quire.Reply, error) {
 		err = firstOf(err, l.refuse(toolCalls(reply), cut))
 	}
 	if err == nil {
-		l.emit(Answered{Call: l.calls, Reply: reply})
+		l.emit(Answered{Call: l.calls, Reply: reply, Hits: l.Step.hits, Bill: l.Bill()})
 	}
 	return reply, err
 }
@@ -258,7 +258,7 @@ func (l *Loop) answered(id string, r *quire.Reply) error {
 		return err
 	}
 	b := l.Bill()
-	return l.Record.Record(quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: id, Shadow: b.Shadow, Live: b.Live})
+	return l.Record.Record(quire.RecordAccount, quire.AccountRecord{Stamp: stamp, Call: id, Shadow: b.Shadow, Live: b.Live, Hits: l.Step.hits})
 }
 
 // enter takes blocks from outside into the stream and the record.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/quire-agent/quire/internal/price"
@@ -51,6 +53,7 @@ type Context struct {
 	missed  bool
 	lost    string // why the cache holds nothing of the next prompt, whatever the time
 	errand  bool
+	own     []int        // blocks that would be there without us, rising
 	notices map[int]bool // blocks that are notices: their text follows from the plan
 }
 
@@ -65,7 +68,9 @@ func NewContext(t Terms, forms Forms) *Context {
 // Enter appends a block and returns its number. hash is that of its text.
 func (c *Context) Enter(b schedule.Block, hash uint64) int {
 	c.account.Entered(hash, b.Tokens, b.By >= 0)
-	return c.sched.Enter(b)
+	n := c.sched.Enter(b)
+	c.own = append(c.own, n)
+	return n
 }
 
 // Add appends a block that Quire itself put in: without us it would not be there.
@@ -84,11 +89,37 @@ func (c *Context) Asked(page quire.PageNumber, turn int) {
 	c.sched.Asked(page, max(0, c.calls-1), turn)
 }
 
+// Stands reports whether what a page says stands in the prompt.
+func (c *Context) Stands(page quire.PageNumber) bool { return c.sched.Stands(page) }
+
 // Foresee tells which pages new words point to, before the call that follows them.
 func (c *Context) Foresee(hints []schedule.Hint) { c.sched.Foresee(hints) }
 
+// Work says which task the turn at hand belongs to.
+func (c *Context) Work(w schedule.Work) { c.sched.Work(w) }
+
+// Hold sets what the next calls are held to besides their tokens.
+func (c *Context) Hold(cap schedule.Cap) { c.sched.Hold(cap) }
+
+// Affords reports whether so many tokens more could be read until the next epoch
+// without any call being dearer than it would be without us.
+func (c *Context) Affords(tokens int) bool { return c.sched.Affords(tokens, c.moment(0, "")) }
+
 // Rewind takes out all blocks from number keep on.
 func (c *Context) Rewind(keep int) { c.sched.Rewind(keep) }
+
+// Back takes out all blocks from number keep on, on both sides of the account, and
+// leaves what is before them as it stands: the next prompt goes on from there.
+func (c *Context) Back(keep int) {
+	n, tokens := sort.SearchInts(c.own, keep), 0
+	for _, b := range c.own[n:] {
+		tokens += c.sched.Block(b).Tokens
+	}
+	c.account.Left(len(c.own)-n, tokens)
+	c.own, c.errand = c.own[:n], false
+	c.back = slices.DeleteFunc(c.back, func(b int) bool { return b >= keep })
+	c.sched.Back(keep)
+}
 
 // Fault reports that a call needed the page of a block that did not stand. One
 // more call fetches it; a page that one answer holds comes back whole with the
@@ -154,7 +185,7 @@ func (c *Context) moment(turn int, cold string) schedule.Moment {
 	}
 	return schedule.Moment{
 		Call: c.calls, Turn: turn, Prefix: c.terms.Prefix, Cold: cold, Prices: prices, Write: write, Account: c.account.Balance(),
-		Step: c.terms.Rules.Step, Least: c.terms.Rules.Minimum,
+		Step: c.terms.Rules.Step, Least: c.terms.Rules.Minimum, Ends: c.terms.Rules.Match == price.AtBreakpoints, Appended: c.account.Appended(),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/quire-agent/quire/internal/quire"
+	"github.com/quire-agent/quire/internal/schedule"
 	"github.com/quire-agent/quire/internal/tool"
 	"github.com/quire-agent/quire/internal/undo"
 )
@@ -60,7 +61,8 @@ func (l *Loop) recalled(c quire.Block, res tool.Result) error {
 		return nil
 	}
 	stamp, call, tokens := quire.Stamp{At: l.now()}, callID(l.calls), l.Step.count.Count(res.Text)
-	fault := quire.FaultRecord{Stamp: stamp, Call: call, Page: ref.Page, Lines: ref.Lines, From: from, Since: l.Step.since(ref.Page), Reread: tokens, Trips: 1, Cost: l.errandCost(tokens)}
+	fault := quire.FaultRecord{Stamp: stamp, Call: call, Page: ref.Page, Lines: ref.Lines, From: from, Since: l.Step.since(ref.Page), Reread: tokens, Trips: 1, Cost: l.errandCost(tokens), Saved: l.scale() * l.Step.saved(ref.Page)}
+	l.emit(Faulted{fault})
 	if err := l.Record.Record(quire.RecordFault, fault); err != nil {
 		return err
 	}
@@ -78,12 +80,45 @@ func (l *Loop) errandCost(tokens int) float64 {
 	return l.scale() * (prompt*m.Prices.Read + RecallOutput*m.Prices.Output + float64(tokens)*m.Write)
 }
 
+// A gone page lost its content before a call; what it freed until it is needed is
+// what that had saved.
+type gone struct {
+	call, tokens int
+	written      bool // the prompt was written anyway then, so that it was spared that too
+}
+
+// lowered notes which pages lost their content by a plan, and which have it again.
+func (s *Step) lowered(plan schedule.Plan) {
+	for _, d := range plan.Decisions {
+		if d.To.Resident() {
+			delete(s.went, d.Page)
+			continue
+		}
+		s.went[d.Page] = gone{s.calls, d.Was - d.Tokens, plan.Kind == quire.EpochFree}
+	}
+}
+
 // since is how many calls ago a page lost its content, 0 where it did not.
 func (s *Step) since(n quire.PageNumber) int {
-	if went, ok := s.went[n]; ok {
-		return s.calls - went
+	if g, ok := s.went[n]; ok {
+		return s.calls - g.call
 	}
 	return 0
+}
+
+// saved is what the going of a page had saved until now, in the unit of the prices:
+// it was not read by the calls since, and not written at the first where all was.
+func (s *Step) saved(n quire.PageNumber) float64 {
+	g, ok := s.went[n]
+	if !ok {
+		return 0
+	}
+	m := s.ctx.Moment(max(s.turn, 0))
+	each := m.Prices.Read * float64(s.calls-g.call)
+	if g.written {
+		each += m.Write - m.Prices.Read
+	}
+	return each * float64(g.tokens)
 }
 
 func callID(n int) string { return fmt.Sprintf("c%d", n) }

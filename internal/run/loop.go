@@ -121,11 +121,16 @@ type (
 		Call   quire.Block
 		Result tool.Result
 	}
-	// Answered is a whole answer.
+	// Answered is a whole answer: how many pages it quoted that stood in the prompt,
+	// and the bill with it.
 	Answered struct {
 		Call  int
 		Reply quire.Reply
+		Hits  int
+		Bill  Bill
 	}
+	// Faulted is a page that was needed and did not stand in the prompt.
+	Faulted struct{ quire.FaultRecord }
 )
 
 func (Planned) event()  {}
@@ -133,6 +138,7 @@ func (Said) event()     {}
 func (Acting) event()   {}
 func (Acted) event()    {}
 func (Answered) event() {}
+func (Faulted) event()  {}
 
 func (l *Loop) emit(e Event) {
 	if l.Emit != nil {

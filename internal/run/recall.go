@@ -17,7 +17,8 @@ type recallArgs struct {
 	Session string `json:"session,omitempty" jsonschema:"search only this other session, as s7"`
 }
 
-// A PageReader reads pages of other sessions, for the recall tool. Errors are for
+// A PageReader reads pages of other sessions, and pages of this one that its stream
+// does not hold (a reference without a session), for the recall tool. Errors are for
 // the model to read.
 type PageReader interface {
 	ReadPage(ctx context.Context, ref quire.PageRef) (text string, err error)
@@ -96,8 +97,13 @@ func (r *recall) text(ctx context.Context, ref quire.PageRef) (string, *tool.Res
 		}
 		return text, nil
 	}
-	text, ok := r.step.text(ref.Page)
-	if !ok || ref.Session > 0 {
+	text, held := r.step.text(ref.Page)
+	if !held && ref.Session == 0 && ok {
+		if text, err := reader.ReadPage(ctx, ref); err == nil {
+			return text, nil
+		}
+	}
+	if !held || ref.Session > 0 {
 		failed := tool.Failed("This session has no page %v; its last one is p%d.", ref, r.step.last())
 		return "", &failed
 	}
@@ -168,6 +174,12 @@ func (r *recall) register(ctx context.Context, surface *retrieve.Surface) error 
 		surface.Register(own)
 	}
 	return err
+}
+
+// Holds reports whether a page entered the stream, so that it can be read back.
+func (s *Step) Holds(n quire.PageNumber) bool {
+	_, ok := s.text(n)
+	return ok
 }
 
 // text is the body of a page.

@@ -99,7 +99,7 @@ func (l *Loop) Recorded(r quire.Record) error {
 		if err := json.Unmarshal(r.Line, &m); err != nil {
 			return fmt.Errorf("record %d, %s: %w", r.Seq, r.Type, err)
 		}
-		l.Step.Context().Mark(m)
+		l.Step.Mark(m)
 	}
 	return nil
 }

@@ -34,10 +34,12 @@ type Step struct {
 	fates  *page.Lineage
 	node   int
 	model  string
-	round  int                      // tokens of the results of this round
-	looked string                   // what the model was looking for: its last words and arguments
-	warm   bool                     // the cache should hold what the last call began with
-	went   map[quire.PageNumber]int // the call before which a page lost its content
+	round  int                       // tokens of the results of this round
+	looked string                    // what the model was looking for: its last words and arguments
+	warm   bool                      // the cache should hold what the last call began with
+	went   map[quire.PageNumber]gone // pages that lost their content
+	hits   int                       // pages that the latest answer quoted and that stood
+	work   Work
 }
 
 // A Cutter cuts parts into pages and numbers them. What Quire itself put into the
@@ -66,7 +68,7 @@ func NewStep(p Parts) *Step {
 	t := newTexts(p.Count, p.Maker, l)
 	return &Step{
 		ctx: NewContext(p.Terms, folded{t}), asm: assemble.New(shown{t}, p.Frame),
-		texts: t, ledger: l, cutter: p.Cut, refs: refs, names: NewForesight(refs.index), asked: map[string]int{}, count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model, went: map[quire.PageNumber]int{},
+		texts: t, ledger: l, cutter: p.Cut, refs: refs, names: NewForesight(refs.index), asked: map[string]int{}, count: p.Count, turn: -1, fates: page.NewLineage(p.Project), model: p.Model, went: map[quire.PageNumber]gone{},
 	}
 }
 
@@ -89,6 +91,7 @@ func (s *Step) AsSent(on bool) { s.asSent = on }
 // Plan makes the next call, which starts at a time. The head says what the call
 // has besides the stream; its notices are appended behind it.
 func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan, error) {
+	s.ctx.Hold(head.Cap())
 	return s.PlanAs(at, s.ctx.Lapsed(at), func(schedule.Plan) assemble.Head { return head })
 }
 
@@ -97,15 +100,12 @@ func (s *Step) Plan(at time.Time, head assemble.Head) (quire.Call, schedule.Plan
 // is refused was planned all the same: what is asked next is another one.
 func (s *Step) PlanAs(at time.Time, cold string, head func(schedule.Plan) assemble.Head) (quire.Call, schedule.Plan, error) {
 	s.warm = s.calls > 0 && cold == ""
+	s.working()
 	plan := s.ctx.Plan(at, max(s.turn, 0), cold)
 	if plan.Notice >= 0 {
 		s.notice(plan)
 	}
-	for _, d := range plan.Decisions {
-		if s.went[d.Page] = s.calls; d.To.Resident() {
-			delete(s.went, d.Page)
-		}
-	}
+	s.lowered(plan)
 	call, err := s.asm.Assemble(plan, head(plan))
 	s.calls++
 	if err != nil {
@@ -119,7 +119,7 @@ func (s *Step) notice(plan schedule.Plan) {
 	text := fmt.Sprintf("Older pages now stand as handles and cards (%s). Their text is kept: %s reads any page back by its name.", plan.Reason, RecallName)
 	s.texts.blocks = append(s.texts.blocks, held{
 		piece:  assemble.Piece{Block: quire.Block{Part: quire.Part{Kind: quire.PartMachine, Text: text}}, Role: quire.RoleUser},
-		tokens: Notice,
+		tokens: Notice, node: -1,
 	})
 }
 
@@ -128,7 +128,9 @@ func (s *Step) notice(plan schedule.Plan) {
 func (s *Step) Answer(r quire.Reply) {
 	by := s.calls - 1
 	s.round, s.looked = 0, strings.Join(said(r.Blocks), "\n")
+	s.hits = 0
 	for _, p := range s.refs.of(said(r.Blocks)) {
+		s.hits += btoi(s.ctx.Stands(p))
 		s.ctx.Refer(p, by, max(s.turn, 0))
 	}
 	if errand(r.Blocks) {
@@ -181,11 +183,13 @@ func missed(u quire.Usage) bool {
 // enter cuts a block and hands it to the stream.
 func (s *Step) enter(p assemble.Piece, by int) {
 	pages := s.cutter.Cut(p.Part, s.calls)
+	s.begins(&p.Part)
 	s.ledger.Add(&p.Part, pages)
 	s.turn = s.ledger.Last()
+	s.work.Add(&p.Part, pages)
 	s.ledger.Judge(s.fates.Add("", s.node, &p.Part, pages))
 	s.node++
-	h := held{piece: p, tokens: s.tokens(&p.Block)}
+	h := held{piece: p, tokens: s.tokens(&p.Block), node: s.node - 1}
 	if len(pages) > 0 {
 		h.page = pages[len(pages)-1]
 		h.page.Tokens = h.tokens
@@ -195,7 +199,7 @@ func (s *Step) enter(p assemble.Piece, by int) {
 	}
 	h.piece.Page = h.page.Number
 	s.texts.blocks = append(s.texts.blocks, h)
-	b := schedule.Block{Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil}
+	b := schedule.Block{Page: h.page, Part: p.Kind, Tokens: h.tokens, Call: s.calls, By: by, Turn: max(s.turn, 0), Fixed: p.Opaque != nil, Load: assemble.LoadOf(&h.piece.Block)}
 	if call, ok := s.asked[p.ToolUse]; ok && by < 0 && p.ToolUse != "" {
 		b.Answers = call + 1
 	}

@@ -15,10 +15,12 @@ import (
 type Counter interface{ Count(text string) int }
 
 // foldBudget is how many tokens a card for turns may take: for one turn, and for
-// several together.
+// several together. The rules that the user stated in them have room of their own:
+// a fold that takes a rule away is work that is done wrong.
 const (
 	foldBudget   = 120
 	foldTogether = 240
+	foldRules    = 1500
 )
 
 // texts knows the blocks of a live stream in all forms. It is what the scheduler
@@ -38,6 +40,7 @@ type held struct {
 	text   string // of the page, whole, where the piece is an excerpt of it
 	page   quire.Page
 	tokens int
+	node   int // by which its lineage knows it, below 0: none
 }
 
 // whole is the text of the page.
@@ -121,10 +124,14 @@ func (t *texts) text(s schedule.Span) string {
 	return text
 }
 
-// FoldText is the text that stands for a span: which turns and pages it is, and as
-// many of their cards as have room, the youngest first.
+// FoldText is the text that stands for a span: which turns and pages it is, the rules
+// that the user stated there, verbatim, and as many of the turns' cards as have room,
+// the youngest first.
 func FoldText(l *ledger.Ledger, s schedule.Span, count func(string) int) string {
 	text := fmt.Sprintf("[%v–%v, turns %d to %d: recall reads them]", s.FirstPage, s.LastPage, s.First+1, s.Last+1)
+	if rules := l.Rules(s.FirstPage, s.LastPage, foldRules, count); rules != "" {
+		text += "\n" + rules
+	}
 	budget, lines := foldBudget, 0
 	if s.Last > s.First {
 		budget = foldTogether

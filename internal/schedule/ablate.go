@@ -14,10 +14,11 @@ const (
 	PropertyEdit
 	PropertyTurn
 	PropertyHeat
+	PropertyTask
 	properties
 )
 
-var propertyNames = [properties]string{"kind", "times quoted", "size", "idle calls", "edits of the file", "turns", "heat"}
+var propertyNames = [properties]string{"kind", "times quoted", "size", "idle calls", "edits of the file", "turns", "heat", "task"}
 
 // String names the property.
 func (p Property) String() string { return propertyNames[p] }
@@ -63,6 +64,8 @@ func (c Case) without(p Property) Case {
 		c.Turn = 0
 	case PropertyHeat:
 		c.Heat = 0
+	case PropertyTask:
+		c.Task = 0
 	}
 	return c
 }
@@ -94,6 +97,8 @@ func (f *Factors) level(p Property) {
 		fill(f.Turn[:])
 	case PropertyHeat:
 		fill(f.Heat[:])
+	case PropertyTask:
+		fill(f.Task[:])
 	}
 }
 

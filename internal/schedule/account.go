@@ -68,10 +68,32 @@ func (a *Account) Shadow() float64 { return a.shadow.cost }
 // Live is what the session cost.
 func (a *Account) Live() float64 { return a.live.cost }
 
+// Appended is the tokens of the shadow's stream as long as it only grew; 0 once it
+// was compacted.
+func (a *Account) Appended() int {
+	if a.compacted > 0 {
+		return 0
+	}
+	return a.shadow.tokens
+}
+
 // Entered appends a block to the shadow. made says that the model produced it.
 func (a *Account) Entered(hash uint64, tokens int, made bool) {
 	a.shadow.out = append(a.shadow.out, price.Block{Hash: hash, Tokens: tokens, Answer: made})
 	a.shadow.tokens += tokens
+}
+
+// Left takes the last blocks that entered the shadow out of it, which have so many
+// tokens together: the user went back behind them. What the shadow had compacted
+// stays.
+func (a *Account) Left(blocks, tokens int) {
+	s := &a.shadow
+	fresh := min(blocks, len(s.out))
+	s.out = s.out[:len(s.out)-fresh]
+	if s.sent > 0 {
+		s.sent = max(1, s.sent-(blocks-fresh))
+	}
+	s.tokens = max(0, s.tokens-tokens)
 }
 
 // Sent charges a call at a time: the shadow's prompt, and the live one, of which

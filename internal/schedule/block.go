@@ -14,7 +14,8 @@ type Block struct {
 	// Answers says, of a tool result, the response that asked for it: 1 more than
 	// the call that gave it. 0: that of the call on the same page.
 	Answers int
-	Fixed   bool // it keeps its form whatever happens: what the provider binds, opaque items, loaded tool schemas
+	Load
+	Fixed bool // it keeps its form whatever happens: what the provider binds, opaque items, loaded tool schemas
 }
 
 // A Placed is a block of a stream in the form in which it stands.

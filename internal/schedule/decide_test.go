@@ -67,7 +67,7 @@ func TestAFreeEpochLightensEachCall(t *testing.T) {
 		{"reading costs more", 0, 0, 64, 0, 2, 1, true},
 		{"reading is free, in steps", 0, 0, 64, 0, 0, 1, false},
 		{"reading is free", 0, 0, 0, 0, 0, 1, true},
-		{"too short before", 0, 10, 0, 112, .1, 1, true},
+		{"too short before and after it", 0, 10, 0, 112, .1, 1, false},
 		{"too short after it", 0, 10, 0, 111, .1, 1, false},
 		{"just long enough after it", 0, 10, 0, 11, .1, 1, true},
 		{"a token short after it", 0, 10, 0, 12, .1, 1, false},

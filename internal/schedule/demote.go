@@ -91,7 +91,7 @@ func (s *Scheduler) judge(i int, now Moment) verdict {
 	}
 	b := &s.blocks[p.Block]
 	to := s.lowestAt(i)
-	if b.Fixed || s.unseen(i, now.Call) || s.fetched(p, now.Call) || to == quire.RenditionFull || s.pinned(b.Page.Number, now.Call) {
+	if b.Fixed || s.unseen(i, now.Call) || s.fetched(p, now.Call) || to == quire.RenditionFull || s.holds(b.Page.Number, now.Call) {
 		return verdict{}
 	}
 	v := verdict{to: to, tokens: s.size(p.Block, to)}
@@ -183,6 +183,12 @@ func (s *Scheduler) size(i int, form quire.Rendition) int {
 		return 0
 	}
 	return s.forms.Size(i, form)
+}
+
+// holds reports whether a page keeps its form at an epoch because of what the user
+// wants, or works on.
+func (s *Scheduler) holds(page quire.PageNumber, call int) bool {
+	return s.pinned(page, call) || s.tasks.kept(page) && !s.drops[page]
 }
 
 func (s *Scheduler) pinned(page quire.PageNumber, call int) bool {

@@ -12,5 +12,10 @@
 // Which pages lose their place at an epoch follows from one comparison: what
 // carrying a page until the next epoch costs, against what it would cost that
 // the page is missed, times how likely that is. The likelihood is a [Table],
-// fitted on recorded sessions and shipped as data.
+// fitted on recorded sessions and shipped as data. What belongs to another task than
+// the one at hand ([Work]) is less likely to be needed: a switch changes what goes at
+// the next epoch, and begins none.
+//
+// Tokens are not the only bound: bytes of a request, the number of its images and
+// their pixels ([Cap]) force an epoch too, in which images are the first to go.
 package schedule

@@ -106,7 +106,7 @@ func (f *Fit) cells() []cell {
 	}
 	slices.SortFunc(out, func(a, b cell) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Quoted, b.Quoted), cmp.Compare(a.Size, b.Size),
-			cmp.Compare(a.Edit, b.Edit), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Heat, b.Heat), cmp.Compare(a.Case.Idle, b.Case.Idle))
+			cmp.Compare(a.Edit, b.Edit), cmp.Compare(a.Turn, b.Turn), cmp.Compare(a.Heat, b.Heat), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Case.Idle, b.Case.Idle))
 	})
 	return out
 }
@@ -134,6 +134,7 @@ func neutral() (f Factors) {
 		}
 	}
 	f.Edit, f.Turn, f.Heat = [edits]float64{1, 1, 1, 1}, [turns]float64{1, 1, 1, 1}, [heats]float64{1, 1, 1, 1, 1, 1}
+	f.Task = [tasked]float64{1, 1}
 	return f
 }
 
@@ -148,6 +149,7 @@ func pickers() []picker {
 		func(f *Factors, c *Case) (*float64, float64) { return &f.Edit[c.Edit], smoothing },
 		func(f *Factors, c *Case) (*float64, float64) { return &f.Turn[c.Turn], smoothing },
 		func(f *Factors, c *Case) (*float64, float64) { return &f.Heat[c.Heat], smoothing },
+		func(f *Factors, c *Case) (*float64, float64) { return &f.Task[c.Task], smoothing },
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/quire-agent/quire/internal/quire"
 )
@@ -52,6 +53,11 @@ func (s *Scheduler) foldBefore(now Moment, before int, stays map[int]bool) {
 		}
 		end := s.runEnd(i, keep, before, stays)
 		kept, changed := s.foldRun(i, end)
+		if !changed && s.told(out, s.stream[i:end]) {
+			s.net -= s.stream[i].Tokens
+			s.note(s.stream[i:end])
+			kept, changed = nil, true
+		}
 		if changed {
 			first = min(first, len(out))
 		}
@@ -113,6 +119,19 @@ func (s *Scheduler) foldRun(from, to int) (kept []Placed, changed bool) {
 	s.net += card - gone
 	s.note(old)
 	return []Placed{{Block: -1, Form: quire.RenditionCard, Tokens: card, Span: span}}, true
+}
+
+// told reports whether a run is words of the user's alone that a fold before them
+// stands for besides: it names their page, and another card would say no more.
+func (s *Scheduler) told(before, run []Placed) bool {
+	if len(run) != 1 || run[0].Block < 0 || s.blocks[run[0].Block].Part != quire.PartUser {
+		return false
+	}
+	n, page := run[0].Block, s.blocks[run[0].Block].Page.Number
+	return slices.ContainsFunc(before, func(p Placed) bool {
+		sp := p.Span
+		return p.Block < 0 && sp.FirstBlock <= n && n <= sp.LastBlock && sp.FirstPage <= page && page <= sp.LastPage
+	})
 }
 
 func (s *Scheduler) absorb(span *Span, p Placed, turn int) {

@@ -10,8 +10,9 @@ import (
 
 // A Hint is an earlier page that new words point to.
 type Hint struct {
-	Page quire.PageNumber
-	Sign Sign
+	Page  quire.PageNumber
+	Sign  Sign
+	Named bool // the user asked for it, by the goal of its task
 }
 
 // A Sign is whose words point to a page, and by what.
@@ -70,6 +71,7 @@ const (
 // foresight is what a scheduler keeps of what it foresaw.
 type foresight struct {
 	hints   map[quire.PageNumber]Sign // new since the last plan, the strongest of a page
+	named   map[quire.PageNumber]bool // of these, the ones that the user asked for
 	stands  []Foreseen                // that came in and stand, whose use is not known yet
 	past    map[quire.Class][]bool    // whether the last ones of a class were used, the oldest first
 	brought map[quire.PageNumber]bool // in this epoch, by a fault or because it was foreseen
@@ -102,22 +104,18 @@ func (s *Scheduler) Foresee(hints []Hint) {
 		if old, ok := f.hints[h.Page]; !ok || s.set.Table.Foresight.of(h.Sign) > s.set.Table.Foresight.of(old) {
 			f.hints[h.Page] = h.Sign
 		}
+		if h.Named {
+			if f.named == nil {
+				f.named = map[quire.PageNumber]bool{}
+			}
+			f.named[h.Page] = true
+		}
 	}
 }
 
 // Foresights counts the pages that were brought in because they were foreseen and
 // whose use is known.
 func (s *Scheduler) Foresights() Foresights { return s.foresight.sum }
-
-// hinted is the chance that a page is used before the next epoch by what points to
-// it now, 0 where nothing does.
-func (s *Scheduler) hinted(i int, now Moment) float64 {
-	sign, ok := s.foresight.hints[s.blocks[i].Page.Number]
-	if !ok {
-		return 0
-	}
-	return s.set.Table.Foresight.chance(s.glimpse(i, sign, now))
-}
 
 // glimpse is how the table of foresight sees a block.
 func (s *Scheduler) glimpse(i int, sign Sign, now Moment) Glimpse {
@@ -152,7 +150,7 @@ func (s *Scheduler) foresee(now Moment) (in []Foreseen) {
 	funds := now.Account - max(0, s.plan.price)
 	for _, c := range s.foreseeable(now) {
 		price := s.carried(c.Tokens, now)
-		if len(in) == foreseenPages || c.Tokens > room || price > funds || s.full(c.Tokens) {
+		if len(in) == foreseenPages || c.Tokens > room || price > funds || s.full(c.Tokens) || s.outgrows(c.Tokens, now) {
 			continue
 		}
 		room, funds = room-c.Tokens, funds-price
@@ -162,12 +160,27 @@ func (s *Scheduler) foresee(now Moment) (in []Foreseen) {
 	}
 	f.stands = append(f.stands, in...)
 	clear(f.hints)
+	clear(f.named)
 	return in
 }
 
 // full reports whether the stream has no place for more tokens.
 func (s *Scheduler) full(more int) bool {
 	return s.set.Window > 0 && s.net+more > s.set.Window || s.set.Room > 0 && s.net+more > s.set.Room
+}
+
+// Affords reports whether so many tokens more can be read until the next epoch from
+// what the account has, in every call from the next one on.
+func (s *Scheduler) Affords(tokens int, now Moment) bool {
+	return s.carried(tokens, now) <= now.Account && !s.full(tokens) && !s.outgrows(tokens, now)
+}
+
+// outgrows reports whether so many tokens more might make a call dearer than it
+// would be without us. What is paid for the calls until the next epoch does not
+// help if that comes later than expected.
+func (s *Scheduler) outgrows(more int, now Moment) bool {
+	spare := now.Appended - s.net - s.schema() - more
+	return now.Appended > 0 && float64(spare)*now.Prices.Read < rounding(now)
 }
 
 // foreseeable are the pages that are worth bringing in, the likeliest for their
@@ -183,15 +196,25 @@ func (s *Scheduler) foreseeable(now Moment) (list []Foreseen) {
 			continue
 		}
 		tokens := s.blocks[i].Tokens
-		chance := s.set.Table.Foresight.chance(s.glimpse(i, sign, now))
-		if tokens > 0 && chance >= s.worth(tokens, now) {
-			list = append(list, Foreseen{Call: now.Call, Page: page, Block: i, Tokens: tokens, Chance: chance, Reason: fmt.Sprintf("%s: used before the next epoch with %.0f %%", sign, 100*chance)})
+		chance, reason := s.expects(i, sign, now)
+		if tokens > 0 && (f.named[page] || chance >= s.worth(tokens, now)) {
+			list = append(list, Foreseen{Call: now.Call, Page: page, Block: i, Tokens: tokens, Chance: chance, Reason: reason})
 		}
 	}
 	slices.SortFunc(list, func(a, b Foreseen) int {
 		return cmp.Or(cmp.Compare(b.Chance/float64(b.Tokens), a.Chance/float64(a.Tokens)), cmp.Compare(b.Page, a.Page))
 	})
 	return list
+}
+
+// expects is the chance that a page is used before the next epoch, with the reason
+// to bring it in. What the user asked for is taken to be used.
+func (s *Scheduler) expects(block int, sign Sign, now Moment) (chance float64, reason string) {
+	if s.foresight.named[s.blocks[block].Page.Number] {
+		return 1, "the user named its task"
+	}
+	chance = s.set.Table.Foresight.chance(s.glimpse(block, sign, now))
+	return chance, fmt.Sprintf("%s: used before the next epoch with %.0f %%", sign, 100*chance)
 }
 
 // worth is the chance of use from which on a page of so many tokens is worth

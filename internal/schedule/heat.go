@@ -33,6 +33,9 @@ func (s *Scheduler) Case(i int, now Moment) Case {
 		c.Quoted = uint8(min(u.quoted, quotings-1))
 		c.Heat = heatStep(u.heat)
 		c.Turn = uint8(min(max(now.Turn-u.turn, 0), turns-1))
+		if !now.unlabelled && s.tasks.elsewhere(u.turn) {
+			c.Task = 1
+		}
 	}
 	c.Edit = s.editCase(b, now.Call)
 	return c

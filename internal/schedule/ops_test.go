@@ -42,20 +42,24 @@ func (x *busy) mark(t *rapid.T) {
 		x.s.Undo(rapid.IntRange(0, x.s.Epochs()+1).Draw(t, "epoch"))
 	case 7:
 		if rapid.IntRange(0, 3).Draw(t, "back") == 0 {
-			x.rewind(n)
+			x.rewind(t, n)
 		}
 	}
 }
 
 // rewind goes back to before a user message, as agents allow it.
-func (x *busy) rewind(n int) {
+func (x *busy) rewind(t *rapid.T, n int) {
 	for n < len(x.s.blocks) && x.s.Block(n).Part != quire.PartUser {
 		n++
 	}
 	if n == 0 || n >= len(x.s.blocks) {
 		return
 	}
-	x.s.Rewind(n)
+	if rapid.Bool().Draw(t, "keeps") {
+		x.s.Back(n)
+	} else {
+		x.s.Rewind(n)
+	}
 	for i := n; i < len(x.s.blocks); i++ {
 		x.alive[i] = false
 	}
@@ -92,11 +96,11 @@ func (x *busy) step(t *rapid.T) {
 	if rapid.IntRange(0, 5).Draw(t, "cold") == 0 {
 		x.now.Cold = "the cache has lapsed"
 	}
-	first, paged, was := x.s.Epochs() == 0, slices.Clone(x.s.paged), slices.Clone(x.s.stream)
+	paged, was := slices.Clone(x.s.paged), slices.Clone(x.s.stream)
 	x.plan = x.s.Plan(x.now)
 	x.grown()
 	x.follow(t, was)
-	x.afford(t, first, paged)
+	x.afford(t, paged)
 	x.call++
 }
 
@@ -184,8 +188,8 @@ func (x *busy) pairs(t *rapid.T, was []Placed) {
 }
 
 // afford holds that a paid epoch costs no more than the account has (design,
-// section 6.3): what is written again, and the constant part with the first one.
-func (x *busy) afford(t *rapid.T, first bool, paged []int) {
+// section 6.3): what is written again.
+func (x *busy) afford(t *rapid.T, paged []int) {
 	if x.plan.Kind != quire.EpochPaid {
 		return
 	}
@@ -198,9 +202,6 @@ func (x *busy) afford(t *rapid.T, first bool, paged []int) {
 		if q.Block < 0 || x.s.Block(q.Block).Call < x.call && !copied {
 			tokens += q.Tokens
 		}
-	}
-	if first {
-		tokens += x.now.Prefix
 	}
 	if cost := 1.15 * float64(tokens); cost+1.25*float64(foreseen) > x.now.Account+1e-6 || cost > x.plan.Price+1e-6 {
 		t.Fatalf("call %d: an epoch costs %.0f, says %.0f, and the account has %.0f", x.call, cost, x.plan.Price, x.now.Account)
@@ -247,37 +248,61 @@ func bruteCut(s *Scheduler, now Moment) (cut int, price, saves float64) {
 	}
 	cut = -1
 	for at := len(s.stream) - 1; at >= 0; at-- {
-		gain, stays := 0.0, 0.0
+		gain, stays, freed := 0.0, 0.0, 0
 		for i := at; i < len(s.stream); i++ {
 			tokens := float64(s.stream[i].Tokens)
 			if v := verdicts[i]; v.goes {
 				gain += v.net - now.Write*float64(s.stream[i].Tokens-v.tokens)
+				freed += s.stream[i].Tokens - v.tokens
 				tokens = float64(v.tokens)
 			}
 			if i < s.dirty {
 				stays += tokens
 			}
 		}
-		cost := (now.Write - now.Prices.Read) * stays
-		if s.Epochs() == 0 {
-			cost += (now.Write - now.Prices.Read) * float64(now.Prefix)
-		}
-		if gain-cost > saves+1e-9 {
-			cut, price, saves = at, cost, gain-cost
+		notice := float64(s.set.Notice)
+		cost := (now.Write-now.Prices.Read)*(stays+float64(lostBefore(s, at, now))) + now.Write*notice
+		won := gain - cost - notice*now.Prices.Read*float64(s.horizon(now.Call))
+		if won > saves+1e-9 && freed > s.set.Notice && float64(freed-s.set.Notice)*now.Prices.Read >= rounding(now) {
+			cut, price, saves = at, cost, won
 		}
 	}
 	return cut, price, saves
+}
+
+// lostBefore is how many tokens before a place a cache has only together with what
+// is behind it, by looking at all prompts that were sent and stand.
+func lostBefore(s *Scheduler, at int, now Moment) int {
+	upTo := func(place int) int { return now.Prefix + sizeOf(s.stream[:place]) }
+	if !now.Ends {
+		if upTo(at) < now.Least {
+			return upTo(at)
+		}
+		return max(0, now.Step-1)
+	}
+	served := 0
+	if now.Prefix >= now.Least {
+		served = now.Prefix
+	}
+	for _, end := range s.ends {
+		if n := upTo(end); end <= min(at, s.dirty) && n >= now.Least {
+			served = max(served, n)
+		}
+	}
+	return upTo(at) - served
 }
 
 // The best cut is the best of all cuts.
 func TestBestCutIsTheBest(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(r *rapid.T) {
-		x := &session{s: newTest(t, Settings{})}
+		x := &session{s: newTest(t, Settings{Notice: rapid.SampledFrom([]int{0, 40}).Draw(r, "notice")})}
 		for range rapid.IntRange(2, 30).Draw(r, "calls") {
 			x.step(r)
 			x.answer(r)
 			now := Moment{Call: x.call, Turn: x.turn, Prefix: rapid.IntRange(0, 5_000).Draw(r, "prefix"), Prices: claude(), Write: 1.25}
+			now.Ends, now.Least = rapid.Bool().Draw(r, "ends"), rapid.SampledFrom([]int{0, 1_024, 4_096}).Draw(r, "least")
+			now.Step = rapid.SampledFrom([]int{0, 1, 128}).Draw(r, "step")
 			cut, price, saves := x.s.bestCut(now)
 			if cut >= 0 {
 				found++

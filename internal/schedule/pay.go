@@ -1,6 +1,10 @@
 package schedule
 
-import "github.com/quire-agent/quire/internal/quire"
+import (
+	"slices"
+
+	"github.com/quire-agent/quire/internal/quire"
+)
 
 // pay begins an epoch that pays although the prefix is in the cache: behind the
 // best cut, what goes saves more until the next epoch than it costs to write
@@ -10,13 +14,20 @@ func (s *Scheduler) pay(now Moment) {
 	if !s.turned(now) {
 		return
 	}
-	cut, price, saves := s.bestCut(now)
+	unlabelled := now
+	unlabelled.unlabelled = true
+	cut, price, saves := s.bestCut(unlabelled)
 	if cut < 0 || now.Account < price {
 		return
 	}
+	was := *s
+	s.stream, s.at = slices.Clone(s.stream), slices.Clone(s.at)
 	s.begin(quire.EpochPaid, "what is idle costs more to carry than to write the rest again")
-	s.demote(now, cut)
+	s.demote(unlabelled, cut)
 	s.plan.price, s.plan.saves = price, saves
+	if s.short(now) {
+		*s = was
+	}
 }
 
 // turned reports whether a user message entered with this call.
@@ -36,22 +47,24 @@ func (s *Scheduler) turned(now Moment) bool {
 // bestCut walks from the tail to the head. A cut costs writing what stays
 // behind it instead of reading it. cut is -1 where none pays.
 func (s *Scheduler) bestCut(now Moment) (cut int, price, saves float64) {
-	guard := s.guard(now)
-	gain, stays, best := 0.0, 0.0, 0.0
-	cut = -1
+	guard, upTo := s.guard(now), s.sums()
+	gain, stays, freed, cut := 0.0, 0, 0, -1
+	later := float64(s.brings()) * now.Prices.Read * float64(s.horizon(now.Call)) // what comes in is read until the next epoch
 	for i := len(s.stream) - 1; i >= 0; i-- {
-		tokens := float64(s.stream[i].Tokens)
+		tokens := s.stream[i].Tokens
 		if !guard.has(i) {
 			if v := s.judge(i, now); v.goes {
-				gain += v.net - now.Write*(tokens-float64(v.tokens)) // it is in the cache: not writing it saves nothing
-				tokens = float64(v.tokens)
+				gain += v.net - now.Write*float64(tokens-v.tokens) // it is in the cache: not writing it saves nothing
+				freed += tokens - v.tokens
+				tokens = v.tokens
 			}
 		}
 		if i < s.dirty { // what is new is written anyway
 			stays += tokens
 		}
-		if cost := s.rewrite(now, stays); gain-cost > best {
-			best, cut, price, saves = gain-cost, i, cost, gain-cost
+		cost := s.rewrite(now, stays+s.unserved(upTo, i, now))
+		if won := gain - cost - later; won > saves && s.relieves(freed, now) {
+			cut, price, saves = i, cost, won
 		}
 	}
 	return cut, price, saves

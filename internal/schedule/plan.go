@@ -32,9 +32,12 @@ func (s *Scheduler) Plan(now Moment) Plan {
 		if s.net == net { // an epoch that changes nothing is none
 			s.plan = was
 		}
+		s.unload(now)
 		if s.plan.kind != "" {
 			s.plan.reason += s.spiral.told()
 		}
+	} else {
+		s.admit()
 	}
 	notice := s.notice(now)
 	if s.plan.kind != "" {
@@ -43,7 +46,7 @@ func (s *Scheduler) Plan(now Moment) Plan {
 	foreseen := s.foresee(now)
 	p := Plan{
 		Foreseen: foreseen, Settled: s.foresight.settled,
-		Notice: notice, Keep: s.dirty, Placed: s.stream[s.dirty:], Before: before, After: s.net,
+		Notice: notice, Keep: s.dirty, Back: s.plan.back, Placed: s.stream[s.dirty:], Before: before, After: s.net,
 		Kind: s.plan.kind, Reason: s.plan.reason, Decisions: s.plan.decisions, Price: s.plan.price, Saves: s.plan.saves,
 	}
 	if p.Kind != "" || now.Cold != "" {
@@ -51,9 +54,10 @@ func (s *Scheduler) Plan(now Moment) Plan {
 	}
 	if p.Kind != "" {
 		s.began(now.Call)
-		s.fresh = false
+		s.fresh, s.tasks.keep = false, nil
 	}
 	s.calls = now.Call + 1
+	s.sent()
 	s.dirty, s.plan, s.paged, s.foresight.settled = len(s.stream), pending{}, nil, nil
 	return p
 }
@@ -98,10 +102,10 @@ func (s *Scheduler) over() int {
 }
 
 // free is an epoch at a call whose prompt is written anyway. One that might make
-// later calls dearer does not begin.
+// later calls dearer does not begin, unless the window is full.
 func (s *Scheduler) free(now Moment) {
-	fits := s.over() == 0 && (s.set.Window <= 0 || s.net <= s.set.Window)
-	if fits && !s.lightens(now) {
+	fits := s.set.Window <= 0 || s.net <= s.set.Window
+	if fits && s.over() == 0 && !s.lightens(now) {
 		return
 	}
 	was := *s
@@ -110,19 +114,27 @@ func (s *Scheduler) free(now Moment) {
 	s.demote(now, 0)
 	s.fold(now, false)
 	switch {
-	case fits && now.Prefix+was.net >= now.Least && now.Prefix+s.net < now.Least:
-		*s = was // what is left is too short to be cached, and what was is not
 	case s.set.Window > 0 && s.net > s.set.Window:
 		s.press(now, quire.EpochForced, "the window is full", s.relieved())
 	case s.over() > 0:
 		s.press(now, quire.EpochFree, now.Cold+", and the stream is larger than its budget", int(budgetShare*float64(s.over())))
+	}
+	if fits && (s.short(now) || !s.relieves(was.net-s.net, now)) {
+		*s = was
 	}
 }
 
 // lightens reports whether an epoch makes each later call cheaper than appending
 // would: it frees more than it brings in and than rounding can lose.
 func (s *Scheduler) lightens(now Moment) bool {
-	freed := s.frees(now) - s.brings()
+	now.unlabelled = true
+	return s.relieves(s.frees(now), now)
+}
+
+// relieves reports whether an epoch that frees so many tokens makes each later
+// call cheaper.
+func (s *Scheduler) relieves(tokens int, now Moment) bool {
+	freed := tokens - s.brings()
 	return freed > 0 && float64(freed)*now.Prices.Read >= rounding(now)
 }
 
@@ -132,6 +144,10 @@ func (s *Scheduler) lightens(now Moment) bool {
 func rounding(now Moment) float64 {
 	return float64(max(now.Step-1, 0)) * max(now.Write-now.Prices.Read, 0)
 }
+
+// short reports whether the stream is too short to be cached. A longer one would be
+// cached sooner, and cost less from then on.
+func (s *Scheduler) short(now Moment) bool { return now.Prefix+s.net < now.Least }
 
 // frees is how many tokens an epoch would take out now. Thinking that
 // would go besides is not counted.
@@ -153,45 +169,32 @@ func (s *Scheduler) brings() int {
 	return s.set.Notice
 }
 
+// schema is what the epochs so far added to the constant part of the prompt.
+func (s *Scheduler) schema() int {
+	if len(s.epochs) == 0 && s.plan.kind == "" {
+		return 0
+	}
+	return s.set.Schema
+}
+
 // bought is an epoch for a bound that does not have to be kept: it waits until
 // the account can pay for it. What it costs is known when it is made, since more
 // may stay than was aimed at; what cannot be paid is taken back.
 func (s *Scheduler) bought(now Moment, bound int) bool {
-	target := budgetShare * float64(bound)
+	target := int(budgetShare * float64(bound))
 	if now.Account < s.rewrite(now, target) {
 		return false
 	}
-	was := *s
+	was, before := *s, s.net
 	s.stream, s.at = slices.Clone(s.stream), slices.Clone(s.at)
-	s.press(now, quire.EpochPaid, "the stream is larger than its budget", int(target))
-	cost := s.rewrite(now, float64(s.rewritten(now)))
-	if now.Account < cost {
+	s.press(now, quire.EpochPaid, "the stream is larger than its budget", target)
+	cost := s.rewrite(now, s.rewritten(now))
+	if now.Account < cost || !s.relieves(before-s.net, now) || s.short(now) {
 		*s = was
 		return false
 	}
 	s.plan.price = cost
 	return true
-}
-
-// rewritten is how many tokens that were in the prompt before are sent anew. What
-// is new is written anyway.
-func (s *Scheduler) rewritten(now Moment) (tokens int) {
-	for i := s.dirty; i < len(s.stream); i++ {
-		if !s.unseen(i, now.Call) {
-			tokens += s.stream[i].Tokens
-		}
-	}
-	return tokens
-}
-
-// rewrite is the price of writing what stays again instead of reading it. The
-// first epoch brings the recall tool in, at the head of the prompt, so that all
-// of it is written.
-func (s *Scheduler) rewrite(now Moment, stays float64) float64 {
-	if len(s.epochs) == 0 {
-		stays += float64(now.Prefix)
-	}
-	return (now.Write - now.Prices.Read) * stays
 }
 
 // begin notes that an epoch begins; a forced one stays forced.
@@ -214,7 +217,7 @@ func (s *Scheduler) press(now Moment, kind, why string, target int) {
 		if s.net > target {
 			s.fold(now, false)
 		}
-		if s.net <= target || !s.squeeze(now, target) {
+		if !s.squeeze(now, target) {
 			break
 		}
 	}

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/quire-agent/quire/internal/price"
@@ -28,7 +29,7 @@ type Settings struct {
 // the recorded sessions stay below the faults that were aimed at
 // (docs/scheduler.md has the curve).
 const (
-	DefaultCare = 76
+	DefaultCare = 68
 	PaidCare    = 50 // where epochs may be paid for
 	defaultUser = .25
 )
@@ -45,12 +46,20 @@ type Moment struct {
 	Account float64      // what was saved so far, in the unit of the prices
 	Step    int          // tokens: what the cache serves is rounded down to a multiple of it; 0 or 1: to the token
 	Least   int          // tokens: the cache serves no shorter prompt
+	Ends    bool         // the cache serves only what a prompt before ended with, or its constant part; otherwise any prefix of one
+
+	// Appended is the tokens of the stream as it would be without us; 0 where that is
+	// not known, since it would have been compacted.
+	Appended int
+
+	unlabelled bool // tasks count for nothing: they begin no epoch
 }
 
 // A Plan is what a call's prompt holds, as a change against the prompt before:
 // the first Keep placed blocks stand, Placed follow them.
 type Plan struct {
 	Keep      int
+	Back      int      // 1 + how many blocks of the prompt before were left standing when the user went back behind the rest; 0: he did not
 	Placed    []Placed // valid until the next call of Plan
 	Kind      string   // of the epoch that begins, "" if none does
 	Reason    string
@@ -79,6 +88,7 @@ type Scheduler struct {
 	net     int    // tokens of the stream
 	entered int    // tokens of all blocks that ever entered
 	dirty   int    // places before it are as they were in the last plan
+	ends    []int  // places behind which prompts ended that were sent, rising, as far as what is before them stands
 	epochs  []int  // calls at which epochs began
 	pasts   []past // before each of them
 	undo    int    // the epoch that the next plan undoes, 0 for none
@@ -93,6 +103,8 @@ type Scheduler struct {
 	plan    pending
 
 	foresight foresight
+	tasks     tasks
+	cap       Cap
 }
 
 // A pending is the plan in the making.
@@ -101,6 +113,7 @@ type pending struct {
 	decisions    []quire.Decision
 	price, saves float64
 	past         past
+	back         int // that of the plan
 }
 
 // usage is what is known of a page's use.
@@ -211,6 +224,12 @@ func (s *Scheduler) Away(i int) bool {
 	return s.at[i] == nowhere || s.at[i] >= 0 && !s.stream[s.at[i]].Form.Resident()
 }
 
+// Stands reports whether a page is in the prompt with what it says.
+func (s *Scheduler) Stands(page quire.PageNumber) bool {
+	i, ok := s.holder(page)
+	return ok && s.at[i] >= 0 && !s.Away(i)
+}
+
 // Where a block is that has no place in the stream.
 const (
 	nowhere = -1 // a card stands for it, or nothing does
@@ -243,6 +262,19 @@ func (s *Scheduler) Rewind(keep int) {
 		s.cut(n)
 		s.plan.kind, s.plan.reason = quire.EpochFree, "the session was rewound"
 	}
+}
+
+// Back is Rewind where the next prompt goes on from what is left as it stands, and
+// no epoch begins with it: of the prompt before a part is sent again, byte for byte.
+func (s *Scheduler) Back(keep int) {
+	s.rewindPasts(keep)
+	defer s.unwind(keep)
+	n := upTo(s.stream, keep)
+	if n == len(s.stream) {
+		return
+	}
+	s.cut(n)
+	s.plan.back = min(cmp.Or(s.plan.back, n+1), n+1)
 }
 
 // unwind marks the blocks from number keep on as gone for good.

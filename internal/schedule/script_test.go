@@ -26,7 +26,7 @@ var update = flag.Bool("update", false, "write what the scripts answer into test
 //	calls N               that many reads of one response, then all results
 //	image N, note N       an image and a line of ours
 //	refer P, pin P [CALL], unpin P, drop P, back BLOCK, rewind BLOCK, undo EPOCH
-//	plan [KEY=VALUE …]    the next call: cold, account, prefix
+//	plan [KEY=VALUE …]    the next call: cold, account, prefix, ends, least, step
 //	weigh BLOCK, heat P, restored EPOCH, lowered BLOCK, epochs
 type script struct {
 	t       *testing.T
@@ -307,6 +307,12 @@ func (x *script) plan(words []string) {
 			now.Account = x.float(value)
 		case "prefix":
 			now.Prefix = x.int(value)
+		case "ends":
+			now.Ends = true
+		case "least":
+			now.Least = x.int(value)
+		case "step":
+			now.Step = x.int(value)
 		default:
 			x.t.Fatalf("unknown: %s", w)
 		}

@@ -28,6 +28,18 @@ type Factors struct {
 	Edit [edits]float64           `json:"edit"`
 	Turn [turns]float64           `json:"turn"`
 	Heat [heats]float64           `json:"heat"`
+	Task [tasked]float64          `json:"task"` // a table without it knows of no tasks
+}
+
+// UnmarshalJSON reads factors as they are written.
+func (f *Factors) UnmarshalJSON(data []byte) error {
+	type plain Factors
+	p := plain{Task: [tasked]float64{1, 1}}
+	if err := json.Unmarshal(data, &p); err != nil {
+		return err
+	}
+	*f = Factors(p)
+	return nil
 }
 
 // The numbers of steps of each property.
@@ -39,6 +51,7 @@ const (
 	edits    = 4 // no file, never edited, in the last ten calls, earlier
 	turns    = 4 // turns since it was last used: 0, 1, 2, more
 	heats    = 6 // heat when it was last used
+	tasked   = 2 // of the task at hand or of none that is known, of another one
 )
 
 // recentEdit is up to how many calls ago an edit of a file is recent.
@@ -60,7 +73,8 @@ type Case struct {
 	Edit   uint8
 	Turn   uint8
 	Heat   uint8
-	Idle   int // calls since it was used or entered
+	Task   uint8 // 1: of another task than the one at hand
+	Idle   int   // calls since it was used or entered
 }
 
 func (c Case) group() int {
@@ -96,7 +110,7 @@ func heatStep(heat float64) uint8 {
 }
 
 func (f *Factors) base(c Case) float64 {
-	return f.Kind[c.Kind][c.Quoted] * f.Size[c.group()][c.Size] * f.Edit[c.Edit] * f.Turn[c.Turn] * f.Heat[c.Heat]
+	return f.Kind[c.Kind][c.Quoted] * f.Size[c.group()][c.Size] * f.Edit[c.Edit] * f.Turn[c.Turn] * f.Heat[c.Heat] * f.Task[c.Task]
 }
 
 // Within is the chance that a block is needed at least once within n calls, if

@@ -14,7 +14,7 @@ func drawCase(t *rapid.T) Case {
 	n := func(name string, ends int) uint8 { return uint8(rapid.IntRange(0, ends-1).Draw(t, name)) }
 	return Case{
 		Kind: Kind(n("kind", int(kinds))), Quoted: n("quoted", quotings), Size: n("size", sizes), Edit: n("edit", edits),
-		Turn: n("turn", turns), Heat: n("heat", heats), Idle: rapid.IntRange(0, 400).Draw(t, "idle"),
+		Turn: n("turn", turns), Heat: n("heat", heats), Task: n("task", tasked), Idle: rapid.IntRange(0, 400).Draw(t, "idle"),
 	}
 }
 
@@ -300,19 +300,20 @@ func TestBlindTablesDoNotSee(t *testing.T) {
 
 // Without a property a case is that of its first step; source reads stay apart.
 func TestWithout(t *testing.T) {
-	full := Case{Kind: KindRun, Quoted: 1, Size: 2, Edit: 3, Turn: 1, Heat: 4, Idle: 5}
+	full := Case{Kind: KindRun, Quoted: 1, Size: 2, Edit: 3, Turn: 1, Heat: 4, Task: 1, Idle: 5}
 	for _, c := range []struct {
 		p    Property
 		name string
 		want Case
 	}{
-		{PropertyKind, "kind", Case{KindResult, 1, 2, 3, 1, 4, 5}},
-		{PropertyQuoted, "times quoted", Case{KindRun, 0, 2, 3, 1, 4, 5}},
-		{PropertySize, "size", Case{KindRun, 1, 0, 3, 1, 4, 5}},
-		{PropertyIdle, "idle calls", Case{KindRun, 1, 2, 3, 1, 4, 0}},
-		{PropertyEdit, "edits of the file", Case{KindRun, 1, 2, 0, 1, 4, 5}},
-		{PropertyTurn, "turns", Case{KindRun, 1, 2, 3, 0, 4, 5}},
-		{PropertyHeat, "heat", Case{KindRun, 1, 2, 3, 1, 0, 5}},
+		{PropertyKind, "kind", Case{KindResult, 1, 2, 3, 1, 4, 1, 5}},
+		{PropertyQuoted, "times quoted", Case{KindRun, 0, 2, 3, 1, 4, 1, 5}},
+		{PropertySize, "size", Case{KindRun, 1, 0, 3, 1, 4, 1, 5}},
+		{PropertyIdle, "idle calls", Case{KindRun, 1, 2, 3, 1, 4, 1, 0}},
+		{PropertyEdit, "edits of the file", Case{KindRun, 1, 2, 0, 1, 4, 1, 5}},
+		{PropertyTurn, "turns", Case{KindRun, 1, 2, 3, 0, 4, 1, 5}},
+		{PropertyHeat, "heat", Case{KindRun, 1, 2, 3, 1, 0, 1, 5}},
+		{PropertyTask, "task", Case{KindRun, 1, 2, 3, 1, 4, 0, 5}},
 	} {
 		if got := full.without(c.p); got != c.want || c.p.String() != c.name {
 			t.Errorf("%s: %+v, want %+v", c.p, got, c.want)
@@ -322,7 +323,7 @@ func TestWithout(t *testing.T) {
 	if got := source.without(PropertyKind); got != source {
 		t.Errorf("a source read became %+v", got)
 	}
-	if got := len(Properties()); got != 7 {
+	if got := len(Properties()); got != 8 {
 		t.Errorf("%d properties", got)
 	}
 	f := neutral()

@@ -38,6 +38,8 @@ func (s *Scheduler) keeps(at int, b *Block, now Moment) string {
 	switch to := s.lowestAt(at); {
 	case s.pinned(b.Page.Number, now.Call):
 		return "pinned by the user"
+	case s.tasks.kept(b.Page.Number) && !s.drops[b.Page.Number]:
+		return "it is one of the hottest pages of the task before this one"
 	case b.Fixed:
 		return "the provider binds it"
 	case to == quire.RenditionFull:

@@ -21,6 +21,22 @@ func refers(user string) bool { return reply.MatchString(user) }
 
 func marked(user string) bool { return mark.MatchString(user) }
 
+// command is a mark that names its task.
+var command = regexp.MustCompile(`(?i)^\s*/task[ \t]+(\S[^\n]*)`)
+
+// longestName is the longest name of a task, in bytes, that a mark gives: more is
+// what the user wants of it.
+const longestName = 80
+
+// called is the name that a mark gives its task, "" for none.
+func called(user string) string {
+	m := command.FindStringSubmatch(user)
+	if m == nil || len(m[1]) > longestName {
+		return ""
+	}
+	return strings.TrimSpace(m[1])
+}
+
 // longestOnward is the longest message, in bytes, that only says to go on.
 const longestOnward = 80
 

@@ -34,6 +34,8 @@ type Decision struct {
 	// Keep are the two hottest pages of the task that was left, the hotter first:
 	// the new one keeps them. It is empty unless Switched.
 	Keep []quire.PageNumber
+	// Asked says that the user named the task that he comes back to: Back is 0 then.
+	Asked bool
 }
 
 // Turn decides about turn number, as much of it as is there. It may be called
@@ -54,7 +56,7 @@ func (t *Tracker) Decide(c *Collector) Decision {
 func (t *Tracker) at(number int, g *gathered) Decision {
 	switch {
 	case len(t.tasks) == 0:
-		t.begin("", g.user)
+		t.begin(called(g.user), g.user)
 		t.pending, t.clear = []*gathered{g}, true
 		t.decided = Decision{Task: t.label(), New: true, Reason: "the first turn"}
 	case number != t.number || len(t.pending) == 0:
@@ -98,9 +100,7 @@ const maxWords = 1 << 16
 // decide finds the task of what is pending.
 func (t *Tracker) decide(user string) Decision {
 	if marked(user) {
-		before := t.pending[:len(t.pending)-1]
-		t.keep(before)
-		return t.leave(len(t.tasks), "", user, "the user said so")
+		return t.told(user)
 	}
 	if !goesOn(user) {
 		if to, reason := t.verdict(); to >= 0 {
@@ -112,6 +112,32 @@ func (t *Tracker) decide(user string) Decision {
 		return Decision{Task: t.label(), Reason: "it goes on with " + t.label()}
 	}
 	return Decision{Task: t.label(), Reason: "nothing says that it is another task"}
+}
+
+// told goes to the task that a mark in the user's words names, or to a new one.
+func (t *Tracker) told(user string) Decision {
+	name := called(user)
+	to, known := t.index(name)
+	if known && to == t.current {
+		t.clear = true
+		return Decision{Task: t.label(), Reason: "it is the current task"}
+	}
+	t.keep(t.pending[:len(t.pending)-1])
+	d := t.leave(to, name, user, "the user said so")
+	d.Asked = known
+	return d
+}
+
+// index is the task that a text names, as [Tracker.Find] finds it, or len(t.tasks).
+func (t *Tracker) index(text string) (n int, ok bool) {
+	if goal, found := t.Find(text); found && text != "" {
+		for i, p := range t.tasks {
+			if p.label == goal.Task {
+				return i, true
+			}
+		}
+	}
+	return len(t.tasks), false
 }
 
 // verdict is the task that the pending turns belong to by their signs, len(t.tasks)
@@ -238,7 +264,9 @@ func (t *Tracker) Mark(name string) Decision {
 	if to == t.current {
 		return Decision{Task: name, Reason: "it is the current task"}
 	}
+	known := to < len(t.tasks)
 	t.decided = t.leave(to, name, name, "the user said so")
+	t.decided.Asked = known
 	return t.decided
 }
 

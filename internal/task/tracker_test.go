@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -284,5 +285,32 @@ func TestCollectorAgreesWithTurns(t *testing.T) {
 		if got.Task != want.Task || got.Switched != want.Switched || !slices.Equal(got.Keep, want.Keep) {
 			t.Errorf("turn %d: %+v in parts, %+v whole", i, got, want)
 		}
+	}
+}
+
+// A mark that names a task goes back to it, by its name or its goal; any other
+// begins one of that name.
+func TestAMarkNamesItsTask(t *testing.T) {
+	p := begun()
+	if d := p.turn("/task billing", "billing/tax.go"); !d.New || d.Task != "billing" || d.Asked {
+		t.Errorf("a new name: %+v", d)
+	}
+	if d := p.turn("/task expression grammar", "a/b.go"); d.Task != "t1" || d.New || !d.Asked || d.Back != 0 || len(d.Keep) == 0 {
+		t.Errorf("the goal of an old task: %+v", d)
+	}
+	if d := p.turn("/task t1", "a/b.go"); d.Switched || d.Task != "t1" {
+		t.Errorf("the current task: %+v", d)
+	}
+	if d := p.turn("/task billing\nand sum up", "a/b.go"); d.Task != "billing" || !d.Asked {
+		t.Errorf("the name of an old task: %+v", d)
+	}
+	if d := (&player{}).turn("/task first\nIt begins"); d.Task != "first" {
+		t.Errorf("the first turn: %+v", d)
+	}
+	if d := p.turn("/task", "a/b.go"); !d.New || d.Task != "t3" || d.Asked {
+		t.Errorf("a mark without a name: %+v", d)
+	}
+	if d := p.turn("/task "+strings.Repeat("long ", 20), "a/b.go"); !d.New || d.Task != "t4" {
+		t.Errorf("a mark with a message: %+v", d)
 	}
 }

@@ -1,6 +1,7 @@
 package token
 
 import (
+	"fmt"
 	"hash/maphash"
 	"strings"
 	"sync"
@@ -24,9 +25,9 @@ const (
 )
 
 // A Counter counts o200k tokens. Any number of goroutines may use one Counter;
-// one is enough for a process: making it takes tens of milliseconds.
+// one is enough for a process: what is counted twice is remembered in it.
 type Counter struct {
-	words   *vocabulary
+	seed    maphash.Seed
 	classes *classes
 	scratch sync.Pool // of *scratch
 
@@ -38,14 +39,14 @@ type Counter struct {
 // Japanese or Korean text.
 type count struct{ total, wide int32 }
 
-// NewCounter loads the vocabulary.
+// NewCounter makes a Counter. It fails where the program was built with a
+// vocabulary that is cut off or was changed on the way.
 func NewCounter() (*Counter, error) {
-	words, err := newVocabulary()
-	if err != nil {
-		return nil, err
+	if err := whole(packed); err != nil {
+		return nil, fmt.Errorf("load o200k: %w", err)
 	}
-	c := &Counter{words: words, classes: newClasses(), young: map[uint64]count{}}
-	c.scratch.New = func() any { return &scratch{merger: merger{words: words}} }
+	c := &Counter{seed: maphash.MakeSeed(), classes: newClasses(), young: map[uint64]count{}}
+	c.scratch.New = func() any { return &scratch{seed: c.seed} }
 	return c, nil
 }
 
@@ -69,7 +70,7 @@ func (c *Counter) measure(text string) count {
 	if len(text) < cacheFrom {
 		return c.count(text)
 	}
-	key := maphash.String(c.words.seed, text)
+	key := maphash.String(c.seed, text)
 	if n, ok := c.recall(key); ok {
 		return n
 	}
@@ -138,6 +139,7 @@ func wide(piece string) bool {
 // A scratch is the memory of one count. The memo keeps the counts of pieces
 // that are no tokens, direct-mapped by their hash: names repeat.
 type scratch struct {
+	seed   maphash.Seed
 	merger merger
 	valid  bool // the text is UTF-8
 	memo   [1 << memoBits]struct {
@@ -155,10 +157,12 @@ func (s *scratch) count(piece string) int {
 	case !s.valid && !utf8.ValidString(piece):
 		return s.count(replaceInvalid(piece))
 	}
-	hash := maphash.String(s.merger.words.seed, piece)
-	if _, ok := s.merger.words.find(piece, hash); ok {
+	if _, ok := rankOf(piece); ok {
 		return 1
 	}
+	// The hash of the vocabulary is known to all: with it a text could choose
+	// which other piece's count it gets.
+	hash := maphash.String(s.seed, piece)
 	m := &s.memo[hash>>(64-memoBits)]
 	if m.hash != hash || m.count == 0 {
 		m.hash, m.count = hash, s.merger.count(piece)

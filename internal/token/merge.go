@@ -19,7 +19,6 @@ type node struct {
 // A merger counts the tokens of a piece by byte-pair encoding. Its memory is
 // used again from piece to piece; it belongs to one goroutine.
 type merger struct {
-	words *vocabulary
 	nodes []node
 	heap  []uint64 // rank<<32 | offset, a binary heap with the least on top
 }
@@ -44,7 +43,7 @@ func (m *merger) link(piece string) {
 		m.nodes[i] = node{next: int32(i + 1), prev: int32(i - 1), rank: noRank}
 	}
 	for i := range n - 1 {
-		m.nodes[i].rank = m.words.rank(piece[i : i+2])
+		m.nodes[i].rank, _ = rankOf(piece[i : i+2])
 	}
 }
 
@@ -106,7 +105,7 @@ func (m *merger) rerank(piece string, i int32) {
 	m.nodes[i].rank = noRank
 	mid := m.nodes[i].next
 	if int(mid) < len(piece) {
-		m.nodes[i].rank = m.words.rank(piece[i:m.nodes[mid].next])
+		m.nodes[i].rank, _ = rankOf(piece[i:m.nodes[mid].next])
 	}
 }
 

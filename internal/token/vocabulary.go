@@ -1,92 +1,96 @@
 package token
 
 import (
+	_ "embed"
 	"fmt"
-	"hash/maphash"
-	"strings"
-
-	"github.com/tiktoken-go/tokenizer"
+	"math/bits"
 )
 
 // vocabularySize is the number of o200k's ordinary tokens. Special tokens are
 // not text and are never counted as such.
 const vocabularySize = 199_998
 
+// longestToken is the length in bytes of o200k's longest token.
+const longestToken = 128
+
 const (
-	slotBits = 19 // slots are filled to 0.38
-	rankBits = 18
-	rankMask = 1<<rankBits - 1
+	bucketBits = 16
+	rankBits   = 18
+	rankMask   = 1<<rankBits - 1
+	printMask  = 1<<(64-rankBits) - 1
 )
 
-// A vocabulary finds the rank of a token: open addressing over one text that
-// holds all tokens, so that it costs 4 MB and no pointer. It is not changed
-// after it was made.
-type vocabulary struct {
-	seed    maphash.Seed
-	text    string
-	ends    []uint32 // of token r in text; it begins at ends[r-1]
-	slots   []uint32 // tag<<rankBits | rank+1, 0 when empty
-	longest int      // bytes of the longest token
+// packed is the vocabulary as it is searched, in place: nothing is built when the
+// program starts, and what is not looked at is not read from disk. It holds no
+// text. For each of 1<<bucketBits buckets, and one more, stands in 4 bytes the
+// place of its first entry; behind them stand the entries, 8 bytes each: the low
+// bits of the token's hash over its rank. The highest bits of the hash are the
+// bucket. All is little-endian. Entries of a bucket are in ascending order.
+//
+//go:generate go test -run ^TestPacked$ . -update
+//go:embed o200k.bin
+var packed string
+
+// whole reports a vocabulary that has not the size it is made with, as of a file
+// in which a tool changed the ends of lines.
+func whole(packed string) error {
+	if want := entriesAt + 8*vocabularySize; len(packed) != want {
+		return fmt.Errorf("the vocabulary has %d bytes in place of %d", len(packed), want)
+	}
+	return nil
 }
 
-// newVocabulary reads the library's tokens out in the order of their ranks.
-func newVocabulary() (*vocabulary, error) {
-	codec, err := tokenizer.Get(tokenizer.O200kBase)
-	if err != nil {
-		return nil, fmt.Errorf("load o200k: %w", err)
-	}
-	v := &vocabulary{seed: maphash.MakeSeed(), ends: make([]uint32, 0, vocabularySize), slots: make([]uint32, 1<<slotBits)}
-	var text strings.Builder
-	for id := range uint(vocabularySize) {
-		token, err := codec.Decode([]uint{id})
-		if err != nil {
-			return nil, fmt.Errorf("load o200k: token %d: %w", id, err)
-		}
-		text.WriteString(token)
-		v.longest = max(v.longest, len(token))
-		v.ends = append(v.ends, uint32(text.Len()))
-		v.insert(maphash.String(v.seed, token), uint32(id))
-	}
-	v.text = text.String()
-	return v, nil
-}
+const entriesAt = (1<<bucketBits + 1) * 4
 
-func (v *vocabulary) insert(hash uint64, rank uint32) {
-	i := hash & (1<<slotBits - 1)
-	for v.slots[i] != 0 {
-		i = (i + 1) & (1<<slotBits - 1)
+// rankOf returns the rank of a piece, and whether it is a token. Of pieces that are
+// none, one in 10^13 is taken for one: 62 bits of the hash stand for the text.
+func rankOf(piece string) (uint32, bool) {
+	if len(piece) > longestToken {
+		return noRank, false
 	}
-	v.slots[i] = uint32(hash>>(32+rankBits))<<rankBits | (rank + 1)
-}
-
-// find returns the rank of piece, whose hash is hash.
-func (v *vocabulary) find(piece string, hash uint64) (uint32, bool) {
-	tag := uint32(hash >> (32 + rankBits))
-	for i := hash & (1<<slotBits - 1); v.slots[i] != 0; i = (i + 1) & (1<<slotBits - 1) {
-		if v.slots[i]>>rankBits != tag {
-			continue
-		}
-		if rank := v.slots[i]&rankMask - 1; v.token(rank) == piece {
-			return rank, true
+	h := hash(piece)
+	bucket := int(h >> (64 - bucketBits))
+	for i, end := firstOf(bucket), firstOf(bucket+1); i < end; i++ {
+		if e := word(packed[entriesAt+8*i:]); e>>rankBits == h&printMask {
+			return uint32(e & rankMask), true
 		}
 	}
-	return 0, false
+	return noRank, false
 }
 
-// rank returns the rank of piece, or noRank.
-func (v *vocabulary) rank(piece string) uint32 {
-	if len(piece) > v.longest {
-		return noRank
+// firstOf is the place of a bucket's first entry.
+func firstOf(bucket int) int { return int(half(packed[4*bucket:])) }
+
+// hash is a fixed hash: the packed vocabulary is made with it. It folds 128-bit
+// products; the multipliers are the fractions of the roots of 2, 3 and 5. Whoever
+// wants to can find two pieces of one hash.
+func hash(s string) uint64 {
+	h := uint64(len(s)) * 0x6a09e667f3bcc909
+	for ; len(s) >= 8; s = s[8:] {
+		h = fold(h^word(s), 0xbb67ae8584caa73b)
 	}
-	if rank, ok := v.find(piece, maphash.String(v.seed, piece)); ok {
-		return rank
+	switch n := len(s); {
+	case n >= 4:
+		h ^= uint64(half(s))<<32 | uint64(half(s[n-4:]))
+	case n > 0:
+		h ^= uint64(s[0])<<16 | uint64(s[n/2])<<8 | uint64(s[n-1])
 	}
-	return noRank
+	return fold(h^0x3c6ef372fe94f82b, 0x6a09e667f3bcc909)
 }
 
-func (v *vocabulary) token(rank uint32) string {
-	if rank == 0 {
-		return v.text[:v.ends[0]]
-	}
-	return v.text[v.ends[rank-1]:v.ends[rank]]
+func fold(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return high ^ low
+}
+
+// word is the first 8 bytes of s, half the first 4.
+func word(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func half(s string) uint32 {
+	_ = s[3]
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | uint32(s[3])<<24
 }

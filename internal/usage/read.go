@@ -40,11 +40,14 @@ type Call struct {
 	At      time.Time           `json:"at"`
 	Took    time.Duration       `json:"latencyNs"` // 0 where the answer is not recorded
 	Usage   quire.Usage         `json:"usage"`
-	Cost    *float64            `json:"cost,omitempty"` // US dollars; nil where the price is not known
+
+	Reported bool `json:"reported"` // the provider said what it used
+
+	Cost *float64 `json:"cost,omitempty"` // US dollars; nil where the price is not known
 }
 
 // Read reads the calls of a journal, in their order. Places that are damaged are
-// passed over.
+// passed over. Without prices the calls have no cost.
 func Read(path string, prices *price.Table) ([]Call, error) {
 	head, err := journal.Head(path)
 	if err != nil {
@@ -110,9 +113,17 @@ func (r *reader) usage(u *quire.UsageRecord) {
 		return
 	}
 	c := &r.calls[i]
-	c.Usage, c.Took = u.Usage, max(u.At.Sub(c.At), 0)
-	if m, known := r.prices.Model(c.Model); known {
-		cost := m.Cost(u.Usage, c.At)
+	c.Usage, c.Took, c.Reported = u.Usage, max(u.At.Sub(c.At), 0), true
+	c.charge(r.prices)
+}
+
+// charge gives a call its cost, where it used something and the price is known.
+func (c *Call) charge(prices *price.Table) {
+	if prices == nil || !c.Reported {
+		return
+	}
+	if m, known := prices.Model(c.Model); known {
+		cost := m.Cost(c.Usage, c.At)
 		c.Cost = &cost
 	}
 }

@@ -6,6 +6,7 @@
 // it.
 //
 // No branch is made and nothing is committed to one. What git ignores is not in the
-// copy. A worktree belongs to the process that made it, which holds a lock on it;
-// those that a crash left behind are removed by [Sweep].
+// copy. A worktree belongs to the process that holds the lock on it. One that a crash
+// left behind is found again by the next process that opens it for the same task, or
+// removed by [Sweep] when it is old.
 package worktree

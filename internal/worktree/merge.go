@@ -31,11 +31,12 @@ type Conflict struct {
 }
 
 // Merge brings the changes of the copy into the project. Each file is written in one
-// step; after an error some may have been, and Merged says which. Paths of both
-// lists are in their order.
+// step; after an error some may have been, and Merged says which. What is in the
+// project already counts as merged, so that it may be done once more after a crash.
+// Paths of both lists are in their order.
 func (t *Tree) Merge(ctx context.Context) (Merge, error) {
 	var m Merge
-	paths, err := t.changed(ctx)
+	paths, err := t.Changed(ctx)
 	if err != nil {
 		return m, fmt.Errorf("merge a worktree: %w", err)
 	}
@@ -49,11 +50,38 @@ func (t *Tree) Merge(ctx context.Context) (Merge, error) {
 			return m, fmt.Errorf("merge %s: %w", path, err)
 		}
 	}
+	if err := t.inSubmodules(ctx, &m); err != nil {
+		return m, fmt.Errorf("merge a worktree: %w", err)
+	}
 	return m, nil
 }
 
-// changed lists the paths that differ from the beginning, committed or not.
-func (t *Tree) changed(ctx context.Context) ([]string, error) {
+// inSubmodules finds what was written into the folders of submodules. The copy has
+// them empty, and git does not look into them.
+func (t *Tree) inSubmodules(ctx context.Context, m *Merge) error {
+	out, err := git(ctx, t.Dir, nil, "ls-files", "--stage", "-z")
+	if err != nil {
+		return err
+	}
+	for entry := range strings.SplitSeq(string(out), "\x00") {
+		link, path, _ := strings.Cut(entry, "\t")
+		if !strings.HasPrefix(link, "160000 ") {
+			continue
+		}
+		files, err := os.ReadDir(filepath.Join(t.Dir, filepath.FromSlash(path)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if len(files) > 0 {
+			m.Conflicts = append(m.Conflicts, Conflict{Path: path, Why: "it is a submodule, whose files are not in the copy; what was written there is not carried over"})
+		}
+	}
+	return nil
+}
+
+// Changed lists the paths that differ from the beginning, committed or not, in their
+// order.
+func (t *Tree) Changed(ctx context.Context) ([]string, error) {
 	tracked, err := git(ctx, t.Dir, nil, "diff", "--name-only", "--no-renames", "--no-ext-diff", "-z", "--relative", t.base)
 	if err != nil {
 		return nil, err
@@ -103,6 +131,7 @@ func (t *Tree) mergeFile(ctx context.Context, into *fence.Fence, path string, m 
 	}
 	switch {
 	case ours.equal(theirs):
+		m.Merged = append(m.Merged, path)
 		return nil
 	case ours.equal(base):
 		return t.put(into, path, theirs, m)

@@ -3,7 +3,8 @@ package worktree
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -26,60 +27,95 @@ var ErrNoRepo = errors.New("the project is in no git repository")
 type Tree struct {
 	Dir     string // the project's folder in the copy
 	project string
-	top     string // of the worktree
-	base    string // the commit that it began with
-	lock    *os.File
-	meta    string
+	name    string   // path of its files, without their suffixes
+	base    string   // the commit that it began with
+	lock    *os.File // nil: it is given up
 }
 
 // The files of a worktree in the folder that holds all of them: the copy itself,
-// where its repository is, and the lock.
+// where its repository is, with which commit it began, and the lock.
 const (
 	copySuffix = ".tree"
 	repoSuffix = ".repo"
+	baseSuffix = ".base" // written when the copy is whole
 	lockSuffix = ".lock"
 )
 
-// Add makes a copy of the project in a folder. parent is where copies are kept, a
-// folder of the home. Close it in the end.
-func Add(ctx context.Context, project, parent string) (*Tree, error) {
+// Open makes a copy of the project for a task, or finds the one that a process which
+// is gone had for it; found says which. parent is where copies are kept, a folder of
+// the home. End it with Close or Leave. A copy that another process holds is
+// [flock.ErrHeld].
+func Open(ctx context.Context, project, parent, task string) (t *Tree, found bool, err error) {
 	prefix, err := gitLine(ctx, project, nil, "rev-parse", "--show-prefix")
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, false, ctx.Err()
 		}
-		return nil, ErrNoRepo
+		return nil, false, ErrNoRepo
 	}
-	t := &Tree{project: project}
-	if err := t.begin(ctx, parent); err != nil {
-		return nil, errors.Join(fmt.Errorf("make a worktree of %s: %w", project, err), t.Close())
+	t = &Tree{project: project, name: nameOf(parent, project, task)}
+	if found, err = t.begin(ctx); err != nil {
+		return nil, false, fmt.Errorf("make a worktree of %s: %w", project, err)
 	}
-	t.Dir = filepath.Join(t.top, filepath.FromSlash(prefix))
-	return t, nil
+	t.Dir = filepath.Join(t.top(), filepath.FromSlash(prefix))
+	return t, found, nil
 }
 
-func (t *Tree) begin(ctx context.Context, parent string) error {
-	if err := os.MkdirAll(parent, 0o700); err != nil {
+// nameOf is the path of a copy's files without their suffixes. Equal tasks of a
+// project have one copy.
+func nameOf(parent, project, task string) string {
+	sum := sha256.Sum256([]byte(project + "\x00" + task))
+	return filepath.Join(parent, hex.EncodeToString(sum[:8]))
+}
+
+func (t *Tree) top() string { return t.name + copySuffix }
+
+// begin takes the lock, then the copy that is there and whole, or makes one.
+func (t *Tree) begin(ctx context.Context) (found bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(t.name), 0o700); err != nil {
+		return false, err
+	}
+	if t.lock, err = os.OpenFile(t.name+lockSuffix, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+		return false, err
+	}
+	if err := flock.Try(t.lock); err != nil {
+		return false, errors.Join(err, t.lock.Close())
+	}
+	if t.base = t.whole(); t.base != "" {
+		return true, nil
+	}
+	if err := t.make(ctx); err != nil {
+		return false, errors.Join(err, t.Close())
+	}
+	return false, nil
+}
+
+// whole is the commit with which the copy that is there began, "" where there is
+// none, or where making it did not come to its end.
+func (t *Tree) whole() string {
+	text, err := os.ReadFile(t.name + baseSuffix)
+	base, ended := strings.CutSuffix(string(text), "\n")
+	if _, missing := os.Stat(t.top()); err != nil || !ended || missing != nil {
+		return ""
+	}
+	return base
+}
+
+// make makes the copy, in place of one that is not whole.
+func (t *Tree) make(ctx context.Context) (err error) {
+	if err := remove(ctx, t.project, t.name); err != nil {
 		return err
 	}
-	name := filepath.Join(parent, rand.Text()[:16])
-	lock, err := os.OpenFile(name+lockSuffix, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	t.lock, t.meta = lock, name+repoSuffix
-	if err := flock.Try(lock); err != nil {
-		return err
-	}
-	if err := os.WriteFile(t.meta, []byte(t.project), 0o600); err != nil {
+	if err := os.WriteFile(t.name+repoSuffix, []byte(t.project), 0o600); err != nil {
 		return err
 	}
 	if t.base, err = snapshot(ctx, t.project); err != nil {
 		return err
 	}
-	t.top = name + copySuffix
-	_, err = git(ctx, t.project, nil, "worktree", "add", "--quiet", "--detach", t.top, t.base)
-	return err
+	if _, err := git(ctx, t.project, nil, "worktree", "add", "--quiet", "--detach", t.top(), t.base); err != nil {
+		return err
+	}
+	return os.WriteFile(t.name+baseSuffix, []byte(t.base+"\n"), 0o600)
 }
 
 // Close removes the copy, with all in it that was not merged. It is done also after
@@ -90,13 +126,33 @@ func (t *Tree) Close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	name := strings.TrimSuffix(t.meta, repoSuffix)
-	err := remove(ctx, t.project, name)
+	err := remove(ctx, t.project, t.name)
+	if err == nil {
+		err = forget(t.name)
+	}
 	err = errors.Join(err, t.lock.Close())
 	t.lock = nil
 	if err == nil {
-		err = forget(name)
+		err = unlock(t.name)
 	}
+	return err
+}
+
+// Leave gives the copy up and lets it stand, for [Open] with the same task.
+func (t *Tree) Leave() error {
+	if t.lock == nil {
+		return nil
+	}
+	err := t.lock.Close()
+	t.lock = nil
+	return err
+}
+
+// Remove removes the copy that a process which is gone had for a task. None is fine,
+// and one that a process holds stays.
+func Remove(ctx context.Context, project, parent, task string) error {
+	path := nameOf(parent, project, task) + lockSuffix
+	_, err := sweep(ctx, path, time.Now())
 	return err
 }
 
@@ -112,8 +168,10 @@ func remove(ctx context.Context, project, name string) error {
 	return nil
 }
 
+// forget removes what is said of a copy that is gone. The lock goes last, when it is
+// held by nobody: some systems do not remove a file that is open.
 func forget(name string) error {
-	for _, suffix := range []string{repoSuffix, lockSuffix} {
+	for _, suffix := range []string{baseSuffix, repoSuffix} {
 		if err := os.Remove(name + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -121,15 +179,23 @@ func forget(name string) error {
 	return nil
 }
 
-// Sweep removes the worktrees of processes that are gone, and reports how many.
-// Those that a process holds are left alone.
-func Sweep(ctx context.Context, parent string) (removed int, err error) {
+func unlock(name string) error {
+	if err := os.Remove(name + lockSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Sweep removes the worktrees that processes which are gone made before a time, and
+// reports how many. Younger ones are kept for runs that go on, and those that a
+// process holds are left alone.
+func Sweep(ctx context.Context, parent string, before time.Time) (removed int, err error) {
 	locks, err := filepath.Glob(filepath.Join(parent, "*"+lockSuffix))
 	if err != nil {
 		return 0, fmt.Errorf("sweep worktrees: %w", err)
 	}
 	for _, path := range locks {
-		done, one := sweep(ctx, path)
+		done, one := sweep(ctx, path, before)
 		err = errors.Join(err, one)
 		if done {
 			removed++
@@ -138,7 +204,11 @@ func Sweep(ctx context.Context, parent string) (removed int, err error) {
 	return removed, err
 }
 
-func sweep(ctx context.Context, path string) (done bool, err error) {
+func sweep(ctx context.Context, path string, before time.Time) (done bool, err error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.ModTime().After(before) {
+		return false, nil
+	}
 	lock, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -159,9 +229,11 @@ func sweep(ctx context.Context, path string) (done bool, err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, errors.Join(fmt.Errorf("sweep worktrees: %w", err), lock.Close())
 	}
-	err = errors.Join(remove(ctx, string(project), name), lock.Close())
-	if err == nil {
+	if err = remove(ctx, string(project), name); err == nil {
 		err = forget(name)
+	}
+	if err = errors.Join(err, lock.Close()); err == nil {
+		err = unlock(name)
 	}
 	return err == nil, err
 }

@@ -2,6 +2,7 @@ package worktree
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"os"
 	"os/exec"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/quire-agent/quire/internal/x/flock"
 )
 
 // repo makes a repository with files: name, text, name, text.
@@ -58,15 +62,22 @@ func read(t *testing.T, dir, name string) string {
 
 func add(t *testing.T, project, parent string) *Tree {
 	t.Helper()
-	tree, err := Add(t.Context(), project, parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := open(t, project, parent, rand.Text(), false)
 	t.Cleanup(func() {
 		if err := tree.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	return tree
+}
+
+// open opens the copy for a task; found is whether one was there.
+func open(t *testing.T, project, parent, task string, found bool) *Tree {
+	t.Helper()
+	tree, got, err := Open(t.Context(), project, parent, task)
+	if err != nil || got != found {
+		t.Fatalf("a copy was found: %t, %v", got, err)
+	}
 	return tree
 }
 
@@ -160,7 +171,7 @@ func TestEmptyRepositoryAndNone(t *testing.T) {
 	if read(t, tree.Dir, "a") != "1\n" {
 		t.Error("the copy of a repository without a commit is empty")
 	}
-	if _, err := Add(t.Context(), t.TempDir(), t.TempDir()); !errors.Is(err, ErrNoRepo) {
+	if _, _, err := Open(t.Context(), t.TempDir(), t.TempDir(), "a"); !errors.Is(err, ErrNoRepo) {
 		t.Errorf("got %v, want ErrNoRepo", err)
 	}
 }
@@ -170,24 +181,79 @@ func TestEmptyRepositoryAndNone(t *testing.T) {
 func TestSweep(t *testing.T) {
 	project, parent := repo(t, "a", "1\n"), t.TempDir()
 	held := add(t, project, parent)
-	crashed, err := Add(t.Context(), project, parent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	crashed := open(t, project, parent, "a", false)
 	if err := crashed.lock.Close(); err != nil { // as the end of the process does
 		t.Fatal(err)
 	}
-	if n, err := Sweep(t.Context(), parent); n != 1 || err != nil {
+	now := time.Now()
+	if n, err := Sweep(t.Context(), parent, now.Add(-time.Hour)); n != 0 || err != nil {
+		t.Errorf("of those that are young %d are removed, %v", n, err)
+	}
+	if n, err := Sweep(t.Context(), parent, now.Add(time.Hour)); n != 1 || err != nil {
 		t.Errorf("%d removed, %v", n, err)
 	}
-	if _, err := os.Stat(crashed.top); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(crashed.top()); !errors.Is(err, os.ErrNotExist) {
 		t.Error("the worktree of a crash is still there")
 	}
 	if list := run(t, project, "worktree", "list", "--porcelain"); strings.Count(list, "worktree ") != 2 || read(t, held.Dir, "a") != "1\n" {
 		t.Errorf("git knows of\n%s", list)
 	}
-	if n, err := Sweep(t.Context(), filepath.Join(parent, "none")); n != 0 || err != nil {
+	if n, err := Sweep(t.Context(), filepath.Join(parent, "none"), now); n != 0 || err != nil {
 		t.Errorf("%d removed, %v", n, err)
+	}
+}
+
+// What a process had in its copy when it ended is found again for the same task, and
+// can be merged twice. A copy that was not whole is made anew.
+func TestFoundAgain(t *testing.T) {
+	project, parent := repo(t, "a", "1\n"), t.TempDir()
+	first := open(t, project, parent, "task", false)
+	write(t, first.Dir, "a", "worked on\n", "new", "n\n")
+	write(t, project, "other", "of the user\n")
+	if _, _, err := Open(t.Context(), project, parent, "task"); !errors.Is(err, flock.ErrHeld) {
+		t.Errorf("a copy that is held can be opened: %v", err)
+	}
+	for range 2 {
+		if err := errors.Join(first.Leave(), first.Leave()); err != nil {
+			t.Fatal(err)
+		}
+		first = open(t, project, parent, "task", true)
+		if read(t, first.Dir, "a") != "worked on\n" || read(t, first.Dir, "other") != "?" {
+			t.Error("the copy is another one")
+		}
+		if m := merge(t, first); !slices.Equal(m.Merged, []string{"a", "new"}) || m.Conflicts != nil || read(t, project, "a") != "worked on\n" {
+			t.Errorf("%+v", m)
+		}
+	}
+	write(t, parent, filepath.Base(first.name)+baseSuffix, first.base) // cut off
+	if err := first.Leave(); err != nil {
+		t.Fatal(err)
+	}
+	second := open(t, project, parent, "task", false)
+	if read(t, second.Dir, "other") != "of the user\n" {
+		t.Error("the copy was not made anew")
+	}
+	if err := errors.Join(second.Leave(), Remove(t.Context(), project, parent, "task"), Remove(t.Context(), project, parent, "none")); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(parent)
+	if err != nil || len(left) != 0 {
+		t.Errorf("%v left behind, %v", left, err)
+	}
+}
+
+// A submodule is a folder in the copy without its files; what is written there is a
+// conflict, and everything else is merged.
+func TestSubmodule(t *testing.T) {
+	inner, project := repo(t, "in.txt", "1\n"), repo(t, "a", "1\n")
+	run(t, project, "-c", "protocol.file.allow=always", "submodule", "add", "-q", inner, "sub")
+	run(t, project, "commit", "-q", "-m", "with a submodule")
+	write(t, project, "sub/in.txt", "dirty\n")
+	tree := add(t, project, t.TempDir())
+	write(t, tree.Dir, "a", "2\n", "sub/in.txt", "3\n", "sub/new.txt", "4\n")
+	m := merge(t, tree)
+	if !slices.Equal(m.Merged, []string{"a"}) || len(m.Conflicts) != 1 || m.Conflicts[0].Path != "sub" || read(t, project, "sub/in.txt") != "dirty\n" || read(t, project, "a") != "2\n" {
+		t.Errorf("%+v", m)
 	}
 }
 
@@ -195,7 +261,7 @@ func TestInterrupted(t *testing.T) {
 	project, parent := repo(t, "a", "1\n"), t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Add(ctx, project, parent); !errors.Is(err, context.Canceled) {
+	if _, _, err := Open(ctx, project, parent, "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	left, err := os.ReadDir(parent)

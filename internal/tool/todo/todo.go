@@ -14,6 +14,9 @@ import (
 //go:embed todo.md
 var prompt string
 
+// Name is the tool's.
+const Name = "todo"
+
 // The states of an item.
 const (
 	Pending    = "pending"
@@ -59,7 +62,7 @@ type args struct {
 
 // Tool is the tool that replaces the list.
 func (l *List) Tool() tool.Tool {
-	return tool.New("todo", prompt, func(args) tool.Want { return tool.Want{Serial: true} }, l.run)
+	return tool.New(Name, prompt, func(args) tool.Want { return tool.Want{Serial: true} }, l.run)
 }
 
 func (l *List) run(_ context.Context, a args) (tool.Result, error) {

@@ -19,6 +19,7 @@ type Dialect struct {
 	Thought   string    // the member in which thinking is sent back, "": not at all
 	Marks     string    // the member that marks what to cache, "": there are none
 	Images    bool      // results of tools may hold images
+	Keyed     bool      // a key that groups calls with a common beginning is taken
 	AutoOnly  bool      // tool_choice can be auto only
 	Refuses   []string  // members of a request that make it fail
 	Adds      []Literal // members that a request should have
@@ -47,16 +48,16 @@ func Dialects() []Dialect {
 	usage := []string{"stream_options"}
 	own := []string{"prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "store", "verbosity"}
 	return []Dialect{
-		{Name: "openai", Hosts: []string{"api.openai.com", "openai.azure.com"}, Limit: limitName, Developer: true, Marks: "prompt_cache_breakpoint"},
+		{Name: "openai", Hosts: []string{"api.openai.com", "openai.azure.com"}, Limit: limitName, Developer: true, Marks: "prompt_cache_breakpoint", Keyed: true},
 		{Name: "deepseek", Hosts: []string{"api.deepseek.com"}, Limit: oldLimitName, Asks: AsksMode, Thought: thoughtName, Refuses: own},
 		{Name: "qwen", Hosts: []string{"aliyuncs.com"}, Limit: oldLimitName, Asks: AsksSwitch, Thought: thoughtName, Marks: "cache_control", Refuses: own},
-		{Name: "kimi", Hosts: []string{"moonshot.ai", "moonshot.cn", "kimi.com"}, Limit: oldLimitName, Asks: AsksMode, Thought: thoughtName, Images: true, Refuses: own[1:]},
+		{Name: "kimi", Hosts: []string{"moonshot.ai", "moonshot.cn", "kimi.com"}, Limit: oldLimitName, Asks: AsksMode, Thought: thoughtName, Images: true, Keyed: true, Refuses: own[1:]},
 		{
 			Name: "glm", Hosts: []string{"bigmodel.cn", "z.ai"}, Limit: oldLimitName, Asks: AsksMode, Thought: thoughtName, AutoOnly: true,
 			Refuses: slices.Concat(own, usage, []string{"parallel_tool_calls"}), Adds: []Literal{{"tool_stream", "true"}},
 		},
-		{Name: "mistral", Hosts: []string{"api.mistral.ai"}, Limit: oldLimitName, Thought: partForm, Refuses: slices.Concat(own[1:], usage)},
-		{Name: "openrouter", Hosts: []string{"openrouter.ai"}, Limit: oldLimitName, Asks: AsksRouter, Thought: reasonName, Marks: "cache_control", Images: true},
+		{Name: "mistral", Hosts: []string{"api.mistral.ai"}, Limit: oldLimitName, Thought: partForm, Keyed: true, Refuses: slices.Concat(own[1:], usage)},
+		{Name: "openrouter", Hosts: []string{"openrouter.ai"}, Limit: oldLimitName, Asks: AsksRouter, Thought: reasonName, Marks: "cache_control", Images: true, Keyed: true},
 		{Name: "grok", Hosts: []string{"api.x.ai"}, Limit: limitName, Refuses: own},
 		{Name: "ollama", Hosts: []string{"ollama.com", ":11434"}, Limit: oldLimitName, Thought: reasonName, Refuses: own},
 		{Name: "llama.cpp", Hosts: []string{":8080"}, Limit: oldLimitName, OneSystem: true, Asks: AsksTemplate, Thought: thoughtName, Refuses: own},

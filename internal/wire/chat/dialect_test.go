@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,6 +89,26 @@ func TestShape(t *testing.T) {
 	}
 	if got.String() != string(want) {
 		t.Errorf("the dialects give\n%swant\n%s", got.String(), want)
+	}
+}
+
+// TestCacheKey holds who gets the key of a session, and that one of a client stays.
+func TestCacheKey(t *testing.T) {
+	takes := []string{"openai", "kimi", "mistral", "openrouter"}
+	for _, d := range append(Dialects(), DialectOf("")) {
+		c := made()
+		c.Rest, c.CacheKey = nil, "session"
+		out, err := EncodeCall(d.Shape(c))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := strings.Contains(string(out), `"prompt_cache_key":"session"`), slices.Contains(takes, d.Name); got != want {
+			t.Errorf("%s gets the key: %v, want %v", d.Name, got, want)
+		}
+		c.Rest = made().Rest
+		if out, err = EncodeCall(d.Shape(c)); err != nil || strings.Contains(string(out), "session") {
+			t.Errorf("%s gets a second key: %v, %s", d.Name, err, out)
+		}
 	}
 }
 

@@ -72,6 +72,9 @@ func (d Dialect) shapeRest(c quire.Call) []quire.Field {
 	if c.Stream {
 		add("stream_options", `{"include_usage":true}`)
 	}
+	if d.Keyed && c.CacheKey != "" {
+		add("prompt_cache_key", string(openai.Quote(c.CacheKey)))
+	}
 	for _, l := range d.Adds {
 		add(l.Name, l.Value)
 	}

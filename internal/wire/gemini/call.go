@@ -12,9 +12,11 @@ import (
 // DecodeCall reads the body of a request. Values in the Call are parts of b,
 // which must not change while they are in use. It refuses what is no object and
 // contents that hold anything else; whether the API would take the request it
-// does not judge.
+// does not judge. Names of members in the other spelling that the API takes, with
+// underscores, are read as if they were in its first; then the Call holds parts of
+// another body than b, and is written in the first spelling.
 func DecodeCall(b []byte) (quire.Call, error) {
-	r, err := rawjson.Parse(b)
+	r, err := rawjson.Parse(spelled(b))
 	if err != nil {
 		return quire.Call{}, fmt.Errorf("decode Gemini request: %w", err)
 	}
@@ -26,7 +28,7 @@ func DecodeCall(b []byte) (quire.Call, error) {
 	if c.Messages, err = takeContents(r); err != nil {
 		return quire.Call{}, fmt.Errorf("decode Gemini request: %w", err)
 	}
-	nameCalls(c.Messages)
+	NameCalls(c.Messages)
 	c.Rest = r.Rest()
 	return c, nil
 }

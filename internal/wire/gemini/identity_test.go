@@ -55,6 +55,7 @@ type fataler interface{ Fatalf(string, ...any) }
 
 func checkIdentity(t fataler, raw []byte, must bool) {
 	c, err := DecodeCall(raw)
+	raw = spelled(raw)
 	if err != nil {
 		if must {
 			t.Fatalf("%s: %v", raw, err)

@@ -241,14 +241,7 @@ func writeMedia(w *rawjson.Writer, b quire.Block) {
 // sameBlock reports whether two blocks say the same, names of our own aside.
 func sameBlock(a, b quire.Block) bool {
 	return a.Kind == b.Kind && a.Text == b.Text && a.Data == b.Data && a.Tool == b.Tool && a.IsError == b.IsError &&
-		sentID(a) == sentID(b) && mediaType(a) == mediaType(b) && reflect.DeepEqual(a.Content, b.Content)
-}
-
-func sentID(b quire.Block) string {
-	if ownName(b.ToolUse) {
-		return ""
-	}
-	return b.ToolUse
+		(ownName(b.ToolUse) || a.ToolUse == b.ToolUse) && mediaType(a) == mediaType(b) && reflect.DeepEqual(a.Content, b.Content)
 }
 
 func mediaType(b quire.Block) string {

@@ -8,7 +8,8 @@ import (
 	"github.com/quire-agent/quire/internal/x/rawjson"
 )
 
-// responseOf reads functionResponse.
+// responseOf reads functionResponse. One with an id is kept as it is: what it answers
+// may have none.
 func responseOf(raw json.RawMessage) (b quire.Block, exact, ok bool) {
 	r, ok := rawjson.Read(raw)
 	if !ok || !rawjson.IsString(r.Peek("name")) {
@@ -25,7 +26,7 @@ func responseOf(raw json.RawMessage) (b quire.Block, exact, ok bool) {
 		b.Content = decodePieces(text, pieces)
 		b.Text = ""
 	}
-	return b, plain && len(r.Rest()) == 0, true
+	return b, plain && b.ToolUse == "" && len(r.Rest()) == 0, true
 }
 
 // responseText is the text of a response, by the names that the API suggests. It

@@ -9,6 +9,10 @@ import (
 	"github.com/quire-agent/quire/internal/x/rawjson"
 )
 
+// keyName is the member that groups requests with a common beginning. One that a
+// client sent stays in Call.Rest.
+const keyName = "prompt_cache_key"
+
 // DecodeCall reads a request. The Call keeps parts of b, which must not change
 // while it is in use. What a server would refuse is no error as long as b is a
 // JSON object: it rides along for the server to see.
@@ -50,6 +54,9 @@ func EncodeCall(c quire.Call) ([]byte, error) {
 	writeThinking(&w, c.Thinking)
 	w.Count("max_output_tokens", int64(c.MaxOutput))
 	w.True("stream", c.Stream)
+	if rawjson.Get(c.Rest, keyName) == nil {
+		w.Text(keyName, c.CacheKey)
+	}
 	w.Rest(c.Rest)
 	b, err := w.Bytes()
 	if err != nil {

@@ -105,14 +105,31 @@ func TestPlacesWin(t *testing.T) {
 	}
 }
 
+// A key that a client sent is the one that is sent on.
+func TestOneCacheKey(t *testing.T) {
+	c, err := DecodeCall([]byte(`{"model":"m","input":"hi","prompt_cache_key":"theirs"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.CacheKey = "ours"
+	out, err := EncodeCall(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := wiretest.SameJSON([]byte(`{"model":"m","input":"hi","prompt_cache_key":"theirs"}`), out); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestFreshCall holds what a call looks like that was not read from this
 // protocol: instructions, parts by role, results by the type of their calls.
 func TestFreshCall(t *testing.T) {
 	part := func(kind quire.PartKind, text string) quire.Part { return quire.Part{Kind: kind, Text: text} }
 	call := quire.Part{Kind: quire.PartToolCall, Tool: "g", ToolUse: "c2", Text: "x y"}
 	out, err := EncodeCall(quire.Call{
-		Model:  "m",
-		System: []quire.Block{{Part: part(quire.PartSystem, "be brief")}},
+		Model:    "m",
+		CacheKey: "session",
+		System:   []quire.Block{{Part: part(quire.PartSystem, "be brief")}},
 		Messages: []quire.Message{
 			{Role: quire.RoleUser, Blocks: []quire.Block{{Part: part(quire.PartUser, "hi"), Cache: quire.MarkLong}}},
 			{Role: quire.RoleAssistant, Blocks: []quire.Block{
@@ -129,7 +146,7 @@ func TestFreshCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"model":"m","instructions":"be brief","input":[
+	want := `{"model":"m","prompt_cache_key":"session","instructions":"be brief","input":[
 		{"role":"user","content":[{"type":"input_text","text":"hi","prompt_cache_breakpoint":{"mode":"explicit","ttl":"12h"}}]},
 		{"type":"reasoning","summary":[{"type":"summary_text","text":"hm"}],"encrypted_content":"enc"},
 		{"type":"message","role":"assistant","content":[{"type":"output_text","text":"I look."}]},

@@ -8,5 +8,7 @@
 // its value can be written back from what was taken. A zero, a null, a number
 // with an exponent or a text with half a surrogate pair stays in the rest.
 //
-// All functions but [Parse] take valid JSON only: parts of what Parse has seen.
+// A [Scanner] checks a text while it comes in pieces, and says where its members stand.
+// All functions but [Parse] and [Valid] take valid JSON only: parts of what these, or a
+// scanner, have seen.
 package rawjson

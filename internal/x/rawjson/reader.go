@@ -16,6 +16,9 @@ var ErrSyntax = errors.New("not valid JSON")
 // ErrObject is the error for JSON that is not an object where one is wanted.
 var ErrObject = errors.New("not a JSON object")
 
+// ErrLong is the error for an object of more members and elements than are kept.
+var ErrLong = errors.New("more members and elements than are kept")
+
 // A Reader hands out the members of one object. The values it hands out are
 // parts of what it reads, which must not change while they are in use. Of
 // members with the same name the last counts, as everywhere. A nil Reader has
@@ -24,7 +27,7 @@ type Reader struct{ fields []quire.Field }
 
 // Parse reads an object that may be damaged.
 func Parse(b []byte) (*Reader, error) {
-	if !json.Valid(b) {
+	if !Valid(b) {
 		return nil, ErrSyntax
 	}
 	r, ok := Read(b)

@@ -44,9 +44,14 @@ func become(r Rules, path string, args, env []string) error {
 	return nil
 }
 
-// restrict confines this process, and what it starts, for good.
+// restrict confines this process, and what it starts, for good. It is one set of
+// rules: a second one that says nothing of files would deny moving and linking them
+// from folder to folder.
 func restrict(r Rules) error {
-	config := landlock.V11.BestEffort()
+	config := landlock.V11
+	if r.Network {
+		config.HandledAccessNet = 0
+	}
 	all := landlock.RODirs("/").WithResolveUnix()
 	if !r.Network {
 		all = landlock.RODirs("/")
@@ -59,13 +64,7 @@ func restrict(r Rules) error {
 	if version() >= withIoctl {
 		devices, shared = devices.WithIoctlDev(), shared.WithIoctlDev()
 	}
-	if r.Network {
-		if err := config.RestrictPaths(all, write, devices, shared); err != nil {
-			return err
-		}
-		return config.RestrictScoped()
-	}
-	return config.Restrict(all, write, devices, shared)
+	return config.BestEffort().Restrict(all, write, devices, shared)
 }
 
 // sinks are the devices that every program may write to.
